@@ -6,7 +6,7 @@
 
    A tensor is a block of memory and a description of it. Of x below these are
 
-       memory     1 2 3 4 5 6     six float32, one behind the other
+       memory     1 2 3 4 5 6     six float32, one after the other
        shape      (2, 3)          two dims: dim 0 counts the rows, dim 1 the columns
        stride     (3, 1)          element (i, j) is number i*3 + j*1 of the memory
 

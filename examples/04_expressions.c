@@ -85,7 +85,7 @@ int main(void) {
     gt_tensor *a = gt_randn(GT_SHAPE(N), GT_FLOAT32, device, NULL);
     gt_tensor *b = gt_randn(GT_SHAPE(N), GT_FLOAT32, device, NULL);
     gt_tensor *c = gt_randn(GT_SHAPE(N), GT_FLOAT32, device, NULL);
-    gt_tensor *s = gt_scalar(0.25); /* a number of the run: not part of the text, any device */
+    gt_tensor *s = gt_scalar(0.25); /* known at run time; goes with any device */
     gt_tensor *x = gt_empty_like(a), *y = gt_empty_like(a);
     check(x && y);
 

@@ -21,10 +21,10 @@
    Below each table is a trace: what ran when, from left to right. In the row "compute", the part of
    the GPU that computes, a digit is the number of the stream that it works for, and + stands for
    several streams at once; a row of a stream has a letter for what it does. Records are what was
-   noted, and dropped is what found no room. The gain is what was won by parts of the device (upload,
-   compute, download) that worked at the same time. It is 1.00 here, since there is work for one
-   part only: the second stream has its first short work done at 0.070 ms in place of 1.095, the
-   long work ends a little later, and all of it takes the time that it took.
+   noted, and dropped is what found no room. The gain is what was won by parts of the device
+   (upload, compute, download) that worked at the same time. It is 1.00 here, since there is work
+   for one part only: the second stream has its first short work done at 0.070 ms in place of 1.095,
+   the long work ends a little later, and all of it takes the time that it took.
 
    Output of make -C examples pretend-05_async_order, whose times are a model's (others differ; where
    the long work fills the device, the short work on the second stream may have to wait for it):

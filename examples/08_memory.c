@@ -90,7 +90,8 @@ static void views(gt_device device) {
   line("that, too", device, 0);
 }
 
-/* Every call's result is memory, unless it is told where to write; a formula has one result. */
+/* Each result takes memory, unless an output is given: `a` and the results of five calls are 6
+   times 4 MiB. A formula has one result: 2 times 4 MiB. */
 static void peaks(gt_device device) {
   gt_tensor *steps = NULL, *formula = NULL;
   GT_SCOPE {

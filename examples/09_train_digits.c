@@ -379,7 +379,7 @@ static void train(const options *o) {
 static int parse_options(options *o, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     char *end = NULL;
-    const char *name = argv[i], *value = argv[i + 1]; /* NULL behind the last one */
+    const char *name = argv[i], *value = argv[i + 1]; /* NULL after the last one */
     if (strcmp(name, "--graph") == 0) {
       o->graph = 1;
       continue;

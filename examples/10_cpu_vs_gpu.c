@@ -69,7 +69,7 @@ static double now(void) { return gt_now_ms() * 1e-3; }
 static gt_device choose(int argc, char **argv, int *small) {
   gt_device device = {GT_NO_DEVICE, 0};
   for (int i = 1; i < argc; i++) {
-    const char *value = argv[i + 1]; /* NULL behind the last one */
+    const char *value = argv[i + 1]; /* NULL after the last one */
     if (strcmp(argv[i], "--small") == 0) *small = 1;
     else if (strcmp(argv[i], "--device") == 0 && value) {
       device = gt_parse_device(value);

@@ -50,7 +50,7 @@
         times as fast as one, also with four.
    Try: p->there[0] in place of p->there[i % streams] in all_chunks. All chunks go through the same
         memory, so the library makes the streams take turns: 1.00.
-   Try: gt_item(gt_select(there, 0, 0)); behind compute(there). The host waits for each chunk before
+   Try: gt_item(gt_select(there, 0, 0)); after compute(there). The host waits for each chunk before
         it enqueues the next, and the reason given says so for one stream; four are 1.4 times as
         fast, because a download still overlaps the next upload.
 */

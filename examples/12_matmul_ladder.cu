@@ -1,7 +1,7 @@
 /* 12_matmul_ladder.cu - nine ways to multiply matrices on a GPU, each faster than the one before.
 
-   You learn: what a kernel waits for, and how each step removes that; and how a kernel of your own
-   is told to the library: gt_stream_reads and gt_stream_writes before it, cudaGetLastError behind.
+   You learn: what a kernel waits for, and how each step removes that; and how to tell the library
+   of a kernel of your own: gt_stream_reads and gt_stream_writes before it, cudaGetLastError after.
    All compute C = A x B, N x N in rows, and each result is compared with the library's.
    12_cpu_ladder.c climbs on a CPU; 15_own_kernel.c has a simpler kernel, to begin with.
 

@@ -10,15 +10,16 @@
    The columns are the time on one stream, the time on four, the first divided by the second (the
    gain), and how often, with four, a stream had to wait for another and the host for a stream.
    Below a line stands the reason that the trace of the four streams gives, where the parts of the
-   device (upload, compute, download) overlap little. Operations that compute side by side are one
-   part to it. So small ones gain 2.44 by filling this part, and are told that there is no other.
+   device (upload, compute, download) overlap little. To it operations that compute side by side are
+   one part. So small ones gain 2.44, as four fill that part better, and the reason says that more
+   streams would add only what is left of it.
 
        cc -O2 -march=native -fopenmp -I. examples/17_when_streams_help.c -lm -lpthread -o help
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/17_when_streams_help.c \
             gputensor_kernels.cu -o help
        ./help [--device cpu|cuda|cuda:N]
 
-   In PyTorch, where the program has to order the streams itself, before, between and behind them:
+   In PyTorch, where the program has to order the streams itself, before and after them:
 
        for s in streams: s.wait_stream(torch.cuda.current_stream())
        with torch.cuda.stream(s): ...
@@ -28,7 +29,7 @@
    which finds no race left.
 
    On a laptop a stream is a thread, on one core here, and copies are work of the cores, too: on two
-   idle cores four streams gain up to 2.00, and they lose with tiny work, as threads have to be
+   idle cores four streams gain 2.00 at most, and they lose with tiny work, as threads have to be
    woken. Where others use the cores these times change from run to run; the waits do not.
 
    Output on a pretend GPU (make -C examples pretend-17_when_streams_help), the same everywhere, as

@@ -36,7 +36,7 @@
        one token a step and all at once: the same logits
        here and on the CPU: the same logits
 
-   Try: leave out the copy behind a step, which gives keys and values a place of their own: one
+   Try: leave out the copy after a step, which gives keys and values a place of their own: one
    token a step is no longer what all at once are, and the program stops. LIKELIEST = 1: always the
    likeliest token. "a/5 - ..." in choose: a wilder text. gt_manual_seed(1) in main: another model,
    another text.
@@ -176,7 +176,7 @@ static void step(const model *m, const session *s) {
   GT_SCOPED;
   choose(m, s, forward(m, s->token, s->position, gt_slice(s->cache, 4, 0, 1, 1), s->cache));
 }
-/* Writes what comes behind the first `given` tokens of each row; returns tokens a second. */
+/* Writes what comes after the first `given` tokens of each row; returns tokens a second. */
 static double generate(const model *m, const session *s, gt_tensor *text, int64_t given,
                        gt_graph *graph) {
   GT_SCOPED;

@@ -17,7 +17,7 @@ static void nccl(ncclResult_t result) {
   check(result == ncclSuccess, "NCCL");
 }
 
-/* One operation of each GPU's stream, in the order of the calls before and behind it. To the
+/* One operation of each GPU's stream, in the order of the calls before and after it. To the
    library it is a kernel of the program's own, so it has to be said what it writes. */
 static void exchange(worker *w, const team *t) {
   gt_range_push("ncclAllReduce");

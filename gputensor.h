@@ -419,13 +419,14 @@ GT_API gt_tensor *gt_gather(gt_tensor *out, const gt_tensor *x, int dim, const g
    THE TABLE. Each line defines one elementwise operation for every device, for the expression
    language (by its name) and as a function gt_NAME(out, a[, b[, c]]) with broadcasting. It is all
    that a new one needs: parser, CPU loops in vectors and GPU kernels take it from here. A function
-   that >>math does not have yet is written there; GT__SHORT_PROGRAMS in the .cu makes an operation
-   that stands alone faster on a GPU; test/reference.h has what the tests expect of it:
+   that >>math does not have yet is written there; >>interpreter in the .cu names the lists that
+   make an operation faster on a GPU; test/reference.h has what the tests expect of it:
 
        name, number of operands, result, cost, formula for floating numbers, formula for int64
 
    Result: ARITH the promoted dtype · FLOAT the same, float32 for integers · BOOL a bool, from
-   operands of the promoted dtype · INT integers and bool only · WHERE that of b and c.
+   operands of the promoted dtype · INT integers and bool only · WHERE that of b and c. Where FLOAT
+   or INT leave a formula without use, there stands a.
    Cost: LIGHT or HEAVY (the GPU has two kernels, so that what is light alone needs few registers).
    A pass over memory computes in one type: float32 (also for float16 and bfloat16), float64 or
    int64; what is stored is converted then. GT__F(exp) is that type's exp, GT__ADD its correctly
@@ -2258,11 +2259,11 @@ GT__FN double gt__normal_f64(const uint32_t w[4]) {
 enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
 /* THE DTYPES: bytes, kind, compute type, the type in a .npy file (NumPy does not have bfloat16,
    which is written as float32), and the ends of the range in which it holds every integer.
-   Who adds one adds it to gt_dtype and here. Assertions then name the other places: the types in
-   memory (GT__MEMORY_TYPES), the pairs that neither dtype holds (gt__promote_types), DLPack's codes
-   (gt__dl_code), the names of safetensors (gt__json_dtype), and in the .cu gt__by_dtype and
-   gt__short_kernels. Two they do not name: whether an integer has a sign (gt__rising_key), and what
-   messages about files list. */
+   Who adds one adds it to gt_dtype and here, and raises GT__LAYOUT. Assertions then name the other
+   places: the types in memory (GT__MEMORY_TYPES), the pairs that neither dtype holds
+   (gt__promote_types), DLPack's codes (gt__dl_code), the names of safetensors (gt__json_dtype), and
+   in the .cu gt__by_dtype and gt__short_kernels. Two they do not name: whether an integer has a
+   sign (gt__rising_key), and what messages about files list. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
 #define GT__DTYPES(X) \
@@ -3027,7 +3028,12 @@ enum { GT__MOST_THREADS = 1024 };
    WHERE TO LOOK
      a wrong result      With GPUTENSOR_WAYS=plain in the environment only the plain ways are taken.
                          If it is right then, name one faster way after the other. If not, it is
-                         the operands (gt__bind), the program (>>compiler) or the plain way.
+                         the formula (THE TABLE, >>math), the operands (gt__bind), the program
+                         (>>compiler) or the plain way: >>cpu-plain, Part I of the .cu.
+     CPU, GPU differ     But for products they may not. Which one differs from its own plain way? If
+                         none does: sums and scans go by THE PLAN and THE SCAN (>>machine), 16-bit
+                         floats are folded as float32 and rounded once, where they are stored.
+     a wrong copy        gt__copy_into chooses how, by devices, dtypes and strides: see >>moving.
      on one stream only  gt_set_stream_safety(GT_REPORT) tells of races; then do the uses meet
                          (gt__meeting), are they noted (gt__note), and is one a product that began
                          too early (gt__earliness)? A stream has scratch of its own, too.
@@ -3035,6 +3041,8 @@ enum { GT__MOST_THREADS = 1024 };
                          gt__await_unlocks; gt__knows says what need not be waited for.
      old values          A graph keeps numbers: those that gt__set_operand read in its recording.
                          Memory that a graph uses twice is given out by gt__graph_memory.
+     a leak              gt_report_leaks lists the handles alive. What gt__begin made gt__end frees
+                         if the call fails; what has GT__LOCAL is freed at the end of its block.
      a message           All are made by gt__fail, behind the name of the function that was called.
 
    WORDS. primitive: copy, map, reduce, matmul, scan, order or scatter. operation: a primitive and
@@ -4996,6 +5004,8 @@ static gt_status gt__check_ways(void) {
   }
   return GT_OK;
 }
+/* Plans op, then orders, runs and notes it under the lock; or hands it to the graph that this
+   thread records. */
 static gt_status gt__submit(gt__op *op) {
   const gt__backend *backend = GT__OF(op);
   int waited = 0, no_memory = 0;
@@ -5581,6 +5591,7 @@ GT_API gt_tensor *gt_unfold(const gt_tensor *x, int dim, int64_t size, int64_t s
   y.shape[last] = size;
   return gt__check_size(y.ndim, y.shape) ? NULL : gt__handle(&y);
 }
+/* Adds up how far the elements reach from the offset, down and up: all must be inside. */
 GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape strides,
                                 int64_t offset) {
   gt_tensor y;
@@ -5603,6 +5614,8 @@ GT_API gt_tensor *gt_as_strided(const gt_tensor *x, gt_shape shape, gt_shape str
   y.storage = x->storage;
   return gt__handle(&y);
 }
+/* One step goes along both dims. A positive offset begins so many columns to the right, a negative
+   one so many rows down. */
 GT_API gt_tensor *gt_diagonal(const gt_tensor *x, int64_t offset, int dim0, int dim1) {
   if (GT__NO(x) || gt__no_dim(&dim0, x->ndim) || gt__no_dim(&dim1, x->ndim)) return NULL;
   if (dim0 == dim1) return GT__NULL(GT_ERROR_ARGUMENT, "dim %d is named twice", dim0);
@@ -6050,6 +6063,7 @@ static void gt__add_digits(gt__tree *t, int start, int before, int after) {
     gt__bad_text(t, start, "a malformed number");
   else gt__add_real(t, is_single ? strtof(number, NULL) : strtod(number, NULL));
 }
+/* A number; with a point or an exponent it is a real one. */
 static void gt__parse_literal(gt__tree *t) {
   static const char digits[] = "0123456789";
   const char *s = t->text + t->at;
@@ -6094,6 +6108,7 @@ static int gt__parse_name(gt__tree *t) {
   else return gt__parse_call(t, start, name);
   return 0;
 }
+/* What stands where an operand must: a name, a number, a bracket or a sign. */
 static int gt__parse_operand(gt__tree *t) {
   int c = gt__peek(t), at = t->at, is_not = c == '!' && t->text[at + 1] != '=';
   if (gt__is_letter(c)) return gt__parse_name(t);
@@ -6138,6 +6153,8 @@ static const struct {
                  {"|", 0, 0},
                  {"=", 0, 0},
                  {"@", 0, 0}};
+/* What stands behind an operand: 0 if it is no operator. First all that wait and bind tighter are
+   completed; then the operator waits for its next operand. */
 static int gt__parse_operator(gt__tree *t) {
   int n = sizeof gt__signs / sizeof *gt__signs;
   int k = 0;
@@ -6200,6 +6217,8 @@ static struct gt__known {
   char text[128];
   int n, n_in;
 } gt__cache[128];
+/* The tree of a text: that of the cache, in which each text has one place by its hash, or a new
+   one. Short texts are kept there. */
 static gt_status gt__parse_text(gt__tree *t) {
   size_t length = strlen(t->text);
   uint64_t hash = 1469598103934665603u; /* FNV-1a */
@@ -7804,6 +7823,8 @@ static gt_tensor *gt__power_norm(gt_tensor *out, const gt_tensor *x, double p, u
   gt_tensor by = gt__scale_of(sum, unit);
   return gt__outer(out, x, "a**(1/b)*c", sum, power, &by);
 }
+/* For 2 squares are scaled into range, see gt__squares; 0, 1 and infinity are one fold; any other p
+   takes powers. */
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
                           int keepdim) {
   GT__CALL;
@@ -8007,7 +8028,7 @@ static void gt__bind_product(gt__product_op *p, const gt__code *g, const gt_tens
   post->ndim = gt__join_rows(x, &w, n);
   post->fits_int = gt__fits_int(op, &w, post->ndim);
 }
-/* With the program g behind it, or nothing. */
+/* Starts the product, with the program g behind it or, if g is NULL, without one. */
 static gt_status gt__launch_product(gt__product_op *p, const gt__code *g, const gt_tensor *out) {
   gt__matmul_args *x = &p->op.u.matmul;
   if (!gt__numel(out)) return GT_OK;
@@ -8090,6 +8111,8 @@ static gt_tensor *gt__factor_of(const gt_tensor *a, const gt_tensor *b, double v
   int64_t whole = value;
   return gt__new_number(GT_INT64, &whole);
 }
+/* One product, with a program behind it in which alpha and beta are numbers. If beta is 0, c is not
+   read, and if alpha is 0, nor are a and b: not even a NaN in them counts. */
 GT_API gt_tensor *gt_addmm(gt_tensor *out, const gt_tensor *c, const gt_tensor *a,
                            const gt_tensor *b, double beta, double alpha) {
   GT__CALL;
@@ -8540,6 +8563,7 @@ static void gt__explain(double *ms) {
     held -= length;
   }
 }
+/* Which reason kept the lanes from working side by side for the longest time. */
 static const char *gt__find_reason(const gt_overlap *o, int queues, double most) {
   double ms[GT__REASONS] = {0};
   gt__explain(ms);
@@ -8594,6 +8618,7 @@ static void gt__trace_forget(void) {
 enum { GT__RECORD_BYTES = sizeof(gt__record) + 4 * sizeof(gt__slice) };
 enum { GT__MOST_RECORDS = 1 << 22 };
 GT__ASSERT(GT__RECORD_BYTES < 1000, "the size of the most records has 32 bits");
+/* Memory for all records is taken before the lock, and is given back if a trace is on already. */
 GT_API gt_status gt_trace_start(int64_t capacity) {
   GT__CALL;
   if (capacity < 1 || capacity > GT__MOST_RECORDS)
@@ -8767,6 +8792,7 @@ static void gt__write_args(FILE *file, const gt__record *r) {
   else if (n[0] && r->moving)
     fprintf(file, ",\"direction\":\"%s\",\"kind\":\"%s", direction[moving / 3], kind[moving % 3]);
 }
+/* A slice as an event of the Trace Event Format, whose name is the formula or the function. */
 static void gt__write_slice(FILE *file, const gt__slice *s) {
   static const char *const kind[] = {"", "work", "wait", "copy", "range", "enqueue"};
   int64_t begin = gt__ns(*s->begin), ns = gt__ns(*s->end) - begin;
@@ -8814,6 +8840,7 @@ static void gt__write_arrow(FILE *file, const gt__record *r) {
   gt__write_arrow_end(file, "s", from, end, gt__record_place(r));
   gt__write_arrow_end(file, "f\",\"bp\":\"e", to, at, gt__record_place(r));
 }
+/* The whole file: slices, arrows from what was waited for, the memory over time, and the sums. */
 static void gt__write_trace(FILE *file) {
   const gt_overlap *o = &gt__trace.overlap;
   fprintf(
@@ -9743,6 +9770,7 @@ static gt_status gt__npy_entry(gt__npy *h, const char *const *key, int *seen) {
   if (!gt__npy_word(h, ":")) return GT__NPY_MALFORMED("no colon after a key");
   return gt__npy_value(h, k);
 }
+/* A dictionary with these three keys, each once, in any order. */
 static gt_status gt__npy_dict(gt__npy *h, const char *const *key) {
   int seen[3] = {0, 0, 0}, comma = 1;
   if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
@@ -9850,6 +9878,7 @@ static gt_tensor *gt__npy_read(const gt__npy *h, int64_t bytes) {
   gt__free(x);
   return NULL;
 }
+/* Opens a file to read; what has no length, such as a pipe, is refused. */
 static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *length) {
   memset(h, 0, sizeof *h);
   h->path = path;
@@ -10130,6 +10159,7 @@ static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
   for (int i = 0; i < 8; i++) image->head[i] = (char)(length >> 8 * i);
   return GT_OK;
 }
+/* The image of the file is made in one piece of memory, whose size is known before. */
 GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *item) {
   GT__CALL;
   size_t room = GT__JSON_ROOM, bytes = 0;
@@ -11087,6 +11117,7 @@ typedef struct {
   int64_t rows, columns, row, column; /* sizes; strides in elements */
   int64_t high, pitch;                /* rows and columns that there is space for */
 } gt__cpu_piece;
+/* Brings a piece of A or B to `to`, as values of the compute type; zeros where there is none. */
 static void gt__cpu_load_piece(const gt__cpu_blocks *c, char *to, const gt__operand *x, int64_t at,
                                const gt__cpu_piece *p) {
   const int64_t size = gt__cpu_bytes(x), w = c->type->width;
@@ -11174,6 +11205,7 @@ GT__INSIDE int64_t gt__cpu_entry(const gt__copy_args *c, int64_t at) {
   if (c->fault) *c->fault = 1;
   return -1;
 }
+/* One element after the other; what a bad entry of the index names is 0. */
 static void gt__cpu_plain_copy_task(const void *context, gt__cpu_range items) {
   const gt__copy_args *c = (const gt__copy_args *)context;
   const int64_t size = gt__cpu_bytes(&c->dst);
@@ -12396,6 +12428,8 @@ GT__INSIDE TARGET int L(extreme)(T *to, const T *b, int64_t n, const int group, 
   *to = L(mirrored)(lane[0], mirror);
   return (odd != 0) | GT__EITHER((*to == 0), 0);
 }
+/* The largest value, in as many lanes as n values allow. Returns whether it must be found again by
+   the exact fold: there was a NaN, or it is a zero. */
 GT__INSIDE TARGET int L(best)(T *to, const T *b, int64_t n, T mirror) {
   if (GT__EITHER(n >= 512, 0)) return L(extreme)(to, b, n, GT__GROUP, mirror);
   if (n >= 16) return L(extreme)(to, b, n, 16, mirror);
@@ -13643,6 +13677,8 @@ typedef struct {
 static int64_t gt__cpu_line(const gt__cpu_reduction *c, int width) {
   return gt__rounded(c->columns * width, 64);
 }
+/* The scratch of a thread: a line for each level of the tree and, if they have to be made, the
+   values of a chunk. */
 static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
   const gt__map_args *m = &c->r->pre;
   const int width = gt__cpu_width(&m->program);
@@ -13656,6 +13692,7 @@ static size_t gt__cpu_folder_bytes(const gt__cpu_reduction *c) {
   if (!gt__cpu_is_there(m)) bytes += made * width;
   return gt__cpu_eval_bytes(m) + (size_t)bytes;
 }
+/* Makes a thread ready to fold: how values come, and what kind of fold it is. */
 static void gt__cpu_folder_begin(gt__cpu_folder *f, const gt__reduce_args *r, int kept, char *own) {
   gt__cpu_begin(&f->e, &r->pre, 0, kept, own);
   f->r = r;
@@ -13763,6 +13800,7 @@ static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *fr
   e->loops->step(op, rest, rest, number, rest, GT__GROUP);
   memcpy(to + at, rest, bytes);
 }
+/* What follows a fold, for n outputs from o on: a division, a root, and the store. */
 static void gt__cpu_finish(gt__cpu_folder *f, int64_t o, int64_t n, const gt__cpu_column *c) {
   const gt__reduce_args *r = f->r;
   const gt__cpu_eval *e = &f->e;
@@ -14103,6 +14141,7 @@ static void gt__cpu_scan_columns(const void *context, gt__cpu_range items) {
     }
   }
 }
+/* How rows, or columns side by side, are cut into items; a row is never cut. */
 static int gt__cpu_run_scan(const gt__op *op, void *queue) {
   const gt__scan_args *s = &op->u.scan;
   const int threads = gt__cpu_threads(gt__cpu_work(&s->pre));
@@ -14796,6 +14835,7 @@ typedef struct {
   gt__bits square[2 * GT__SIDE] __attribute__((aligned(64)));
   gt__masks nan, tiny; /* has it any? tiny: subnormal */
 } gt__amx_source;
+/* Finds where a square is read: in place or, by gt__cpu_pack, in s->square. */
 GT__AMX static void gt__amx_find(const gt__cpu_product *c, gt__amx_source *s, int64_t at,
                                  int64_t lines, int64_t n) {
   const gt__operand *x = s->x;
@@ -15298,6 +15338,7 @@ static void gt__cuda_leave(int *away) {
   return code;
 #define GT__ON(index, call) GT__ON_IF(index, !code, call)
 #define GT__GIVE_BACK(index, call) GT__ON_IF(index, code != GT__CUDA_FORKED, call)
+/* What CUDA says of a GPU, and which of the instructions built in it can run. */
 static int gt__cuda_properties(int index, gt_properties *out) {
   struct cudaDeviceProp p;
   const char *own = "";
@@ -15316,7 +15357,8 @@ static int gt__cuda_properties(int index, gt_properties *out) {
   return 0;
 }
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in
-   use reach each other's, so that copies go straight: 394 GB/s for 39 between two H200 -- */
+   use reach each other's, so that copies go straight: 394 GB/s between two H200, by way of
+   the host 39 -- */
 static void gt__cuda_open_pool(int index,
                                int to) { /* if that fails, copies go by way of the host */
   struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
@@ -15525,6 +15567,7 @@ static const char *gt__cuda_info(void) {
            slow ? " (slow products here: build with nvcc -arch=sm_90a)" : "");
   return text;
 }
+/* A message for a code, with the way out where the build is at fault. */
 static const char *gt__cuda_text(int code) {
   static __thread char text[384];
   const char *version = gt__gpu.build.version;

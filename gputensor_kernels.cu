@@ -530,12 +530,12 @@ GT__DEV gt__grid_loop gt__my_grid_loop(bool inner) {
   if (inner) return {blockIdx.x, gridDim.x};
   return {gt__my_number(), (int64_t)gridDim.x * blockDim.x};
 }
+template <class T>
+GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row); /* see >>plain-softmax */
 /* The first kernel folds chunks, a block each or, if not inner, a thread. Where an output has one
    chunk, its result is the output. Else that of chunk c of output o goes to scratch[c * outer + o],
    so that neighbouring threads of the second kernel read neighbours. Block: 256 threads. Grid: a
    block, or thread, for each chunk of each output. */
-template <class T>
-GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row);
 template <class T>
 __global__ void __launch_bounds__(GT__THREADS)
     gt__plain_reduce_kernel(const __grid_constant__ gt__reduce_args p) {
@@ -576,6 +576,7 @@ static int gt__plan_plain_reduce(gt__op *op) {
   if (r->n_chunk > 1 && !r->soft) op->scratch = chunks * GT__PARTIAL;
   return 1;
 }
+/* The fold of chunks, and the tree where there are several. A row of a softmax is one item. */
 static int gt__run_plain_reduce(const gt__op *op, void *queue) {
   const gt__reduce_args *r = &op->u.reduce;
   const gt__program *p = &r->pre.program;
@@ -614,6 +615,7 @@ GT__DEV T gt__fold_row(const gt__reduce_args &p, int fold, F value) {
   };
   return gt__fold_tree<T>(fold, p.n_chunk, chunk).value;
 }
+/* The row of an output: its results, or with LOGSUMEXP the one result. */
 template <class T>
 GT__DEV void gt__make_soft_row(const gt__reduce_args &p, int64_t row) {
   const int64_t first = row * p.n;
@@ -1185,10 +1187,11 @@ static constexpr int
   GT__SUM_K = 4096,               /* no part is longer, for the error of its sums */
   GT__MOST_PARTS = 128,
   GT__SUM_EACH = 4,               /* parts that a thread of the second kernel adds up */
-  /* products of few rows of float32 on Hopper */
+  /* products of few rows: strips of >>matmul-tiled, and >>matmul-skinny */
   GT__STRIP_ROWS = 4,             /* up to so many, strips are as fast */
   GT__SKINNY_ROWS = 128,          /* at most */
   GT__SKINNY_LEAST = 1 << 18,     /* elements of the other matrix */
+  /* tiny products, and those with a vector */
   GT__TINY_K = 128,               /* of tiny products, at most, */
   GT__TINY_TILES = 132,           /* and so many tiles of C */
   GT__DOTS_LEAST = 128,           /* dot products, at least, */
@@ -1240,6 +1243,7 @@ static constexpr double
 #endif
 GT__DEV void gt__release_next_kernel() { GT__ON_SM_90("griddepcontrol.launch_dependents;"); }
 GT__DEV void gt__await_kernel_before() { GT__ON_SM_90("griddepcontrol.wait;" ::: "memory"); }
+/* What most kernels begin with: the next one may start, and this one waits for the one before. */
 GT__DEV void gt__after_kernel_before() {
   gt__release_next_kernel();
   gt__await_kernel_before();
@@ -1745,6 +1749,8 @@ enum { GT__VECTORS = 4 }; /* of a thread in a whole map */
 /* TRANSPOSED: whole, and may have operands across. FEW: whole, with one vector a thread, as few
    elements take as long as a thread's share of them. */
 enum { GT__ANY, GT__ALL_WHOLE, GT__TRANSPOSED, GT__FEW_VECTORS, GT__BFLOAT16 };
+/* Where the vectors of this thread are. It is computed anew where it is needed, since to keep it
+   would take registers. */
 template <class T, bool ACROSS>
 GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   unsigned first;
@@ -1768,6 +1774,7 @@ GT__DEV gt__batch gt__my_batch(const gt__map_args &p, const gt__tiling &t) {
   b.k = (int64_t)along << t.columns_log2;
   return b;
 }
+/* The address of an operand's first vector of this thread. */
 GT__DEV char *gt__find_vector(const gt__map_args &p, const gt__operand &x, const gt__step &m,
                               const gt__batch &b) {
   const int64_t row = b.o + b.r;
@@ -1903,6 +1910,9 @@ GT__DEV void gt__widen_copied(const gt__map_args &p, const gt__tiling &t, const 
     else if (t.step[1 + k].copy == 8) gt__convert<T, gt__half, V>(s, k);
   }
 }
+/* Brings the vectors of all operands to their slots, each in one of four forms: copied by 16 bytes
+   or by 8 on their way, transposed, or one by one. Then the constants, and what needs converting.
+   */
 template <class T, bool ACROSS, int V>
 GT__DEV void gt__fill_slots(const gt__map_args &p, const gt__tiling &t, const gt__slots &s,
                             int exist) {
@@ -1942,6 +1952,7 @@ GT__DEV int gt__which_exist(const gt__tiling &t, const gt__batch &b, int vectors
   }
   return exist;
 }
+/* A map of whole vectors: slots are filled, the program runs, the result is stored. */
 template <class T, int HEAVY, bool ACROSS, int V>
 GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt__slots &s) {
   constexpr int W = gt__lot<T>;
@@ -1964,6 +1975,7 @@ GT__DEV void gt__map_whole(const gt__map_args &p, const gt__tiling &t, const gt_
   gt__put(s, 0, acc);
   gt__store_other<T, V * W>(p.out.dtype, to, m.next, exist, s);
 }
+/* A map of single elements, N of each thread, a block apart from each other. */
 template <class T, int HEAVY>
 GT__DEV void gt__map_any(const gt__map_args &p, const gt__slots &s) {
   constexpr int W = gt__lot<T>;
@@ -2182,6 +2194,7 @@ struct gt__short {
 struct gt__sixteen {
   uint16_t bits;
 };
+/* Converts, where gt__sixteen stands for float16 (`half`) or bfloat16. */
 template <class T, class S, int N>
 GT__DEV void gt__cast_known(T (&y)[N], const S *x, bool half) {
   if constexpr (std::is_same<S, gt__sixteen>::value) {
@@ -2231,6 +2244,7 @@ GT__DEV void gt__widen_short(const gt__short &p, int k, const uint4 &x, C (&y)[W
     for (int i = 1; i < W; i++) y[i] = y[0];
   }
 }
+/* Stores a vector of results, or as many bools. */
 template <int OP, class S, class C, int W>
 GT__DEV void gt__store_short(const gt__short &p, int row, int column, const C (&y)[W]) {
   char *const to = p.data[0] + (int64_t)row * p.step[0].row;
@@ -2307,6 +2321,8 @@ GT__DEV float gt__brief(float x) {
   const float y = low ? gt__fma_f32(0.5f, little, 0.5f) : inverse;
   return OP == GT__OP_silu ? GT__MUL(x, y) : y;
 }
+/* By the short forms, if no value is beyond their limits or one of the few for which the rounding
+   to 16 bits would come out otherwise. */
 template <int OP, int N>
 GT__DEV void gt__apply_briefly(float (&a)[N]) {
   const float limit = OP == GT__OP_sin ? 0x1p15f : 87;
@@ -2331,6 +2347,7 @@ GT__DEV void gt__apply_briefly(float (&a)[N]) {
   gt__apply_all<OP>(a, a, a);
 }
 #endif
+/* V vectors of a thread: all are loaded before one is computed and stored. */
 template <int OP, int ARITY, int V, class S>
 GT__DEV void gt__make_short(const gt__short &p) {
   typedef gt__short_compute<S> C;
@@ -2421,6 +2438,7 @@ static bool gt__read_short(const gt__program *p, gt__short *s, int *slot) {
   slot[3] = two ? i[2].b : i[1].c;
   return true;
 }
+/* How operand k is loaded: false if it is none that the kernel can load. */
 static bool gt__set_short_operand(gt__short *s, int k, int slot, const gt__map_args *args,
                                   int dtype, int arity) {
   static const gt__tiling none = {};
@@ -2445,6 +2463,7 @@ static const gt__operand *gt__short_operand(const gt__short *s, const gt__map_ar
   const bool tells = gt__makes_bools(s->op) && k < n_in;
   return tells ? &args->in[k] : &args->out;
 }
+/* Has the kernel these dtypes, and are rows whole vectors? */
 static bool gt__fits_short(const gt__short *s, const gt__map_args *args, int64_t row) {
   const int compute = args->program.compute;
   const int to = gt__makes_bools(s->op) ? (int)GT_BOOL : s->dtype;
@@ -2590,6 +2609,7 @@ static int gt__map_threads(const gt__map_args *args) {
   while (threads == 128 && too_many()) threads /= 2;
   return threads;
 }
+/* The plan of a map by whole vectors, in one of its modes; false: that mode does not take it. */
 template <int MODE>
 static bool gt__plan_whole(const gt__map_args *args, gt__map_plan *plan) {
   const bool few = MODE == GT__FEW_VECTORS;
@@ -2639,6 +2659,7 @@ static bool gt__plan_strided(const gt__map_args *args, gt__map_plan *plan) {
   return true;
 }
 static int gt__map_by_best_way(const gt__map_args *args, void *stream);
+/* The last `rest` elements, which are no whole vector, as a map of their own. */
 static int gt__map_odd_end(const gt__map_args *args, int rest, void *stream) {
   gt__map_args end = *args;
   const auto skip = [&](gt__operand *x) {
@@ -2650,6 +2671,7 @@ static int gt__map_odd_end(const gt__map_args *args, int rest, void *stream) {
   end.size[0] = rest;
   return gt__map_by_best_way(&end, stream);
 }
+/* Launches what gt__plan_whole or gt__plan_strided planned, and the odd end. */
 static int gt__start_map(const gt__map_args *args, const gt__map_plan *plan, void *stream) {
   const gt__map_args *m = gt__planned_map(args, plan);
   const gt__program *p = &m->program;
@@ -2866,6 +2888,7 @@ struct gt__vectors {
   const char *line;
   int at[U], any, other; /* bits that some place has, or by which they differ */
 };
+/* The vectors of output o, from element k of the fold on, `hop` elements apart; n of them exist. */
 template <int N>
 GT__DEV gt__vectors<N> gt__find_vectors(const gt__reduce_args &p, const gt__operand &in,
                                         const gt__stride &m, int64_t o, int64_t k, int hop, int n) {
@@ -3354,6 +3377,7 @@ static int gt__slack(const gt__reduce_args *args, int W) {
   for (int d = 0; d < args->n_kept; d++) odd |= x->stride[d];
   return args->inner && odd % W != 0 ? W - 1 : 0;
 }
+/* An operand's strides; wide and deep are along the last of the kept and of the folded dims. */
 static gt__stride gt__stride_of(const gt__reduce_args *args, const gt__operand *x, int W,
                                 int team_log2) {
   const int n_kept = args->n_kept;
@@ -3454,6 +3478,7 @@ static void gt__share_blocks(gt__reduce_plan *j, const gt__reduce_args *args) {
     else break;
   }
 }
+/* Decides who folds what: first a team's width, then the chunks and outputs of a block. */
 static void gt__cut_work(gt__reduce_plan *j, const gt__reduce_args *args, int64_t n, int W,
                          int own) {
   gt__cut *w = &j->w;
@@ -3509,6 +3534,7 @@ static int gt__plan_fold(gt__op *op, gt__reduce_plan *j, int source, int W, int 
   if (args->n_chunk > 1) op->scratch = (size_t)args->outer * (size_t)args->n_chunk * GT__PARTIAL;
   return 1;
 }
+/* The ways rows (INNER) and columns: an operand as it is, without a program. */
 template <bool INNER>
 static int gt__plan_direct(gt__op *op) {
   const gt__reduce_args *args = &op->u.reduce;
@@ -3548,6 +3574,7 @@ static int gt__launch_combine(const gt__reduce_args *args, const gt__reduce_plan
   return gt__launch(gt__reduce_kernels[j->compute][GT__COMBINE], gt__blocks(args->outer, outs),
                     GT__COMBINERS, leaves * outs * j->result, stream, parameters);
 }
+/* Both kernels, or the first alone if one group has all chunks of an output. */
 static int gt__run_fold(const gt__op *op, void *stream) {
   const gt__reduce_plan *j = (const gt__reduce_plan *)op->plan;
   gt__reduce_args args = op->u.reduce;
@@ -3599,6 +3626,7 @@ struct gt__soft_place {
     return x.data + gt__offset_of(p, x, o);
   }
 };
+/* Reads a thread's elements of the row; -infinity for those that do not exist. */
 template <class T, int N>
 GT__DEV void gt__read_soft(const gt__reduce_args &p, const gt__stride &m,
                            const gt__soft_place<T> &at, T (&e)[N]) {
@@ -3628,6 +3656,7 @@ GT__DEV T gt__fold_warps(T (&joined)[32], T x, int at, int n, int t) {
   }
   return __shfl_sync(~0u, x, 0);
 }
+/* The largest value of the row: of the thread's elements, then of its team, then of its block. */
 template <class T, int N>
 GT__DEV T gt__soft_most(const gt__soft_place<T> &at, const T (&e)[N], T (&joined)[32]) {
   T most = e[0];
@@ -3687,6 +3716,7 @@ GT__DEV void gt__soft_divide(T (&e)[N], T sum, uint32_t least) {
       e[i] = gt__formula<GT__OP_fma, T>::of(rest, once, q);
     }
 }
+/* Stores a thread's elements of the row, in the output's dtype. */
 template <class T, int N>
 GT__DEV void gt__store_soft(const gt__reduce_args &p, const gt__stride &m,
                             const gt__soft_place<T> &at, const T (&e)[N]) {
@@ -4011,6 +4041,7 @@ __global__ void __launch_bounds__(GT__TRANSPOSE_BLOCK)
   }
 }
 static const void *const gt__transpose_kernels[] = {GT__POINTER(gt__transpose_kernel)};
+/* Takes what is 16 bits wide and lies across, if all that is moved is whole vectors. */
 static int gt__plan_transposed_copy(gt__op *op) {
   gt__map_plan *plan = (gt__map_plan *)op->plan;
   const gt__map_args *a = &plan->args;
@@ -4088,6 +4119,7 @@ struct gt__scan_thread {
   T *total;         /* the fold of that row's chunk, in scratch; NULL: there is no such row */
   bool moves;       /* there is the row that it moves */
 };
+/* The rows of this thread: of one it moves elements, of the same or another it folds a run. */
 template <class T>
 GT__DEV gt__scan_thread<T> gt__my_scan(const gt__scan_args &p, const gt__scan_cut &c, int rows) {
   const int t = threadIdx.x;
@@ -4233,11 +4265,14 @@ __global__ void __launch_bounds__(2048 / sizeof(T), 2)
   if (c.task & GT__TOTALS && m.total) *m.total = sums; /* all of the team say the same */
 }
 static const void *const gt__scan_kernels[] = {GT__EACH_COMPUTE(gt__scan_kernel)};
+/* How many blocks share a row: several only if there are so few rows that they leave the device
+   idle. */
 static int64_t gt__scan_chunks(const gt__scan_args *s, bool rows) {
   const int64_t many = rows ? GT__SCAN_ROWS : GT__SCAN_COLUMNS;
   const bool few = s->outer * s->inner < many;
   return few && s->n > GT__CHUNK ? (s->n - 1) / GT__CHUNK + 1 : 1;
 }
+/* One launch of the kernel, with as many lanes for a row as it has runs, at most 32. */
 static int gt__start_scan(const gt__scan_args *s, bool rows, int task, void *queue) {
   const int compute = s->pre.program.compute;
   const int width = compute == GT__F32 ? 4 : 8;
@@ -4259,6 +4294,8 @@ static int gt__start_scan(const gt__scan_args *s, bool rows, int task, void *que
   return gt__launch(gt__scan_kernels[compute], blocks, (unsigned)warps * 32, shared, queue,
                     parameters);
 }
+/* The three steps above, where several blocks share a row; one launch where none do. `t` describes
+   the totals as rows of their own, which may need the three steps in turn. */
 static int gt__scan_by_chunks(const gt__scan_args *s, bool rows, int task, void *queue) {
   static const uint8_t dtype[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64};
   gt__scan_args t = *s;
@@ -4279,6 +4316,7 @@ static int gt__scan_by_chunks(const gt__scan_args *s, bool rows, int task, void 
   if (!error) error = gt__scan_by_chunks(&t, true, GT__BEFORE, queue);
   return error ? error : gt__start_scan(s, rows, task | GT__CARRIED, queue);
 }
+/* ROWS: the way of the table, which takes scans whose dim lies in memory. */
 template <bool ROWS>
 static int gt__plan_scan(gt__op *op) {
   const gt__scan_args *s = &op->u.scan;
@@ -4543,6 +4581,8 @@ GT__DEV void gt__keep_first(const gt__order_round &p, int64_t row, uint32_t tile
     else ((int64_t *)p.a.out.data)[to] = at - number * p.n;
   }
 }
+/* Sorts a tile by the lower half of the keys, by the upper half if there is one, and by the row.
+   Block: 256 threads. Grid: a block for each tile. */
 __global__ void __launch_bounds__(GT__THREADS, 3)
     gt__order_tile_kernel(const __grid_constant__ gt__order_round p) {
   __shared__ gt__sorter s;
@@ -4580,6 +4620,7 @@ static int gt__plan_order_tiles(gt__op *op) {
   if (a->n > GT__SORT_TILE) op->scratch = next * 2 * sizeof(uint32_t);
   return a->n <= GT__SORT_TILE || a->keep <= GT__SORT_TILE / 4;
 }
+/* One launch a round. The candidates of a round lie in scratch, in one of two halves. */
 static int gt__run_order_tiles(const gt__op *op, void *queue) {
   const gt__order_args *a = &op->u.order;
   const int64_t fit = min(GT__SORT_TILE / a->n, GT__DIGITS - (int64_t)1);
@@ -4623,6 +4664,7 @@ static int gt__plan_order_radix(gt__op *op) {
   if (a->bits <= 8) op->scratch = (size_t)r.pair[1];
   return 1;
 }
+/* Sorts by the lower half of the keys, then, if they have 64 bits, by the upper half. */
 static int gt__run_order_radix(const gt__op *op, void *queue) {
   const gt__order_args *a = &op->u.order;
   const unsigned blocks = gt__blocks(a->rows * a->n, GT__THREADS);
@@ -4889,6 +4931,7 @@ static int gt__plan_sorted(gt__op *op) {
   op->scratch = gt__place_scatter(&s, a);
   return a->n <= INT32_MAX && a->inner * a->entries <= INT32_MAX;
 }
+/* Makes the keys, sorts them, folds runs, and then the sums of runs. */
 static int gt__run_sorted(const gt__op *op, void *queue) {
   const gt__scatter_args *a = &op->u.scatter;
   const void *const *kernel = gt__scatter_kernels + a->compute;
@@ -5219,6 +5262,7 @@ GT__DEV unsigned gt__quotient(unsigned x, gt__fast_divisor d) { /* of x without 
   const unsigned q = __umulhi(x, d.inverse);
   return q + (x - q * d.by >= d.by);
 }
+/* The corner of a tile by its number. */
 GT__DEV gt__corner gt__find_corner(const gt__partition &t, unsigned tile) {
   const unsigned batch = gt__quotient(tile, t.matrix);
   const unsigned in = tile - batch * t.matrix.by;
@@ -5646,6 +5690,8 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
   }
 };
 
+/* The loop over K: while the fragments of one step are multiplied, the next are read from shared
+   memory, and later steps are on their way there. */
 template <class P>
 GT__DEV void gt__multiply(typename P::A &a, typename P::B &b, int64_t k,
                           typename P::S (&sum)[P::SUMS]) {
@@ -5859,7 +5905,8 @@ static bool gt__can_copy(gt__matmul_args *x, bool b, const gt__form *f) {
   if ((all & 15) != 0 || line <= 0) return false;
   return *v.wide == 1 || (*v.deep == 1 && f->keeps >> b & 1);
 }
-/* The elements of a map to `all` of scratch, with gaps; and whether its offsets are short. */
+/* The elements of a map to `all` of scratch, with gaps; and whether its offsets fit in
+   an int. */
 static void gt__count_brought(gt__map_args *m, int64_t all) {
   double last = (double)all;
   m->count = 1;
@@ -5951,7 +5998,7 @@ static void gt__choose_form(gt__tiled_product *j) {
     if (!gt__suits(x, &f, facts)) continue;
     const double bringing = gt__time_to_bring(x, &f);
     const int64_t tiles = gt__count_tiles(x, &f);
-    int64_t last = 0;
+    int64_t last = 0; /* the number of parts that was tried last */
     for (int deep = 0; deep <= deepest; deep++) {
       int64_t parts = min((facts >> 16) * deep / tiles, most);
       parts = max(parts, (int64_t)1);
@@ -6001,6 +6048,7 @@ static void gt__plan_sums(gt__tiled_product *j) {
 static bool gt__is_alone(const gt__program *p) {
   return p->n_ins == 1 && p->ins[0].op == GT__LOAD && p->ins[0].b == 0;
 }
+/* Chooses the form, then who brings the operands, then where the sums go. */
 static int gt__plan_tiled(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
   const int to = args->post.out.dtype;
@@ -6023,6 +6071,7 @@ static int gt__plan_tiled(gt__op *op) {
   if (j->t.each > 1 || follows || !usual) gt__plan_sums(j);
   return gt__keep_product(op, j, &j->bring[j->brought]);
 }
+/* First the maps that bring operands, then the product, then what follows it. */
 static int gt__run_tiled(const gt__op *op, void *stream) {
   gt__tiled_product job, *j = &job;
   gt__recall_product(op, j);
@@ -6080,10 +6129,11 @@ GT__DEV float gt__multiply_lines(const float *a, const float *b, int k) {
   }
   return sum;
 }
-/* Stores element i of C; alone: no program follows, and C is float32. */
+/* Is the product stored as it is: no program follows, and C is float32? */
 static bool gt__stands_alone(const gt__matmul_args *x) {
   return gt__is_alone(&x->post.program) && x->post.out.dtype == GT_FLOAT32;
 }
+/* Stores element i of C, by the program behind the product unless the product stands alone. */
 GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, float sum, bool alone) {
   const gt__operand &out = p.post.out;
   if (alone) {
@@ -6093,6 +6143,7 @@ GT__DEV void gt__store_product(const gt__matmul_args &p, int64_t i, float sum, b
     gt__store_at(p.post, i, gt__value_at<float>(p.post, i, 1, sum));
   }
 }
+/* Half of the threads bring rows of A, the others columns of B; then each makes an element of C. */
 __global__ void __launch_bounds__(GT__THREADS)
     gt__tiny_kernel(const __grid_constant__ gt__matmul_args p, bool alone) {
   __shared__ alignas(16) float lines[2][GT__TINY_TILE][GT__TINY_PITCH];
@@ -6168,6 +6219,8 @@ GT__DEV float gt__dot(const float *x, const float *y, int64_t left, int step) {
   sum[2] += sum[3];
   return sum[0] + sum[2];
 }
+/* `warps` of a block share a line. Lanes add up by halving, then the line's first warp adds the
+   others' sums. */
 __global__ void __launch_bounds__(GT__THREADS)
     gt__dots_kernel(const __grid_constant__ gt__matmul_args p, int warps, bool alone) {
   __shared__ float sums[GT__DOTS_WARPS];
@@ -6455,6 +6508,7 @@ struct gt__ring {
   uint64_t *full;
   uint64_t *empty;
 };
+/* Lays out a block's shared memory and starts the barriers. arrivals: how many release a stage. */
 template <class P>
 GT__DEV gt__ring gt__make_ring(int arrivals) {
   gt__ring r;
@@ -6477,6 +6531,7 @@ struct gt__work : gt__corner {
   int to;
   int slot;
 };
+/* What the cluster makes next, number w.next; false if nothing is left. */
 GT__DEV bool gt__find_work(const gt__hopper_args &p, int down, gt__work &w) {
   const gt__partition &t = p.t;
   if (w.next >= t.units) return false;
@@ -6633,6 +6688,7 @@ GT__DEV float gt__multiply_strictly(const gt__hopper_args &p, const gt__work &w,
   }
   return x;
 }
+/* All sums of a thread, made anew from the float32. */
 template <int N>
 GT__DEV void gt__make_strictly(const gt__hopper_args &p, const gt__work &w, int half,
                                float (&sum)[N]) {
@@ -6792,6 +6848,8 @@ GT__DEV void gt__follow_tile(const gt__hopper_args &p, const gt__ring &r, const 
     else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
   });
 }
+/* To C by the copy engine if it can be, else by the threads, once the last stores have been read.
+   */
 template <class P>
 GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
                             int half, float (&sum)[P::N]) {
@@ -7228,6 +7286,8 @@ static void gt__lay_parts(const gt__hopper_product *j, gt__partition *t, int roo
   t->slots = 0;
   if (t->each > 1) t->slots = rest * (t->each + 1);
 }
+/* The model: how many clocks all tiles take, in waves of `room` tiles. A step takes the longer one
+   of multiplying and loading; a tile has a beginning and a store; parts are added up in the end. */
 static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t, int down,
                             int room) {
   const int halves = t->m > 64 ? 2 : 1;
@@ -7255,6 +7315,7 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t,
   const double sums = (double)rest * t->each * t->lines * t->pitch;
   return t->slots ? clocks + GT__SUM_CLOCKS + sums / GT__SUM_SPEED : clocks;
 }
+/* Tries all partitions and keeps the one of the fewest clocks. */
 static void gt__cut_up(gt__hopper_product *j, int blocks) {
   gt__partition t = j->t;
   double least = HUGE_VAL;
@@ -7308,6 +7369,7 @@ static int gt__plan_hopper(gt__op *op) {
   return gt__keep_partition(op, j, j + 1);
 }
 
+/* Packs operands if need be, makes the tensor maps, and launches the product. */
 static int gt__run_hopper(const gt__op *op, void *stream) {
   gt__hopper_product job;
   gt__hopper_product *j = &job;
@@ -7668,6 +7730,7 @@ static bool gt__is_skinny(const gt__matmul_args *x) {
   if (few > GT__PIECES_LEAST_ROWS && x->precision != GT_HIGHEST) return false;
   return few > GT__STRIP_ROWS && few <= GT__SKINNY_ROWS && many * x->k >= GT__SKINNY_LEAST;
 }
+/* Takes the operand of few rows as A, and the smallest form that has room for these. */
 static int gt__plan_skinny(gt__op *op) {
   const gt__matmul_args *args = &op->u.matmul;
   if (!gt__is_skinny(args)) return 0;
@@ -7707,6 +7770,7 @@ static int gt__run_skinny(const gt__op *op, void *stream) {
 static cudaError_t gt__allow(const void *kernel, int bytes) {
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
+/* Loads the kernels of these lists, and those of products. */
 static cudaError_t gt__load_fast(void) {
   static const struct {
     const void *const *kernels;

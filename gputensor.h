@@ -3039,8 +3039,10 @@ enum { GT__MOST_THREADS = 1024 };
                          too early (gt__earliness)? A stream has scratch of its own, too.
      a wait too short    The host waits for memory in gt__order_host, for a stream in
                          gt__await_unlocks; gt__knows says what need not be waited for.
-     old values          A graph keeps numbers: those that gt__set_operand read in its recording.
-                         Memory that a graph uses twice is given out by gt__graph_memory.
+     old values          A graph keeps numbers, those that gt__set_operand read in its recording;
+                         and addresses, in the operations and plans that gt__graph_add copied,
+                         with a handle on each storage (gt__graph_touch). Memory that it uses
+                         twice is given out by gt__graph_memory.
      a leak              gt_report_leaks lists the handles alive. What gt__begin made gt__end frees
                          if the call fails; what has GT__LOCAL is freed at the end of its block.
      a message           All are made by gt__fail, behind the name of the function that was called.
@@ -4767,8 +4769,8 @@ static int gt__give_back_unlocks(gt_device device) {
   gt__sweep_unlocks(1);
   return code || !b->trim ? code : b->trim(device.index);
 }
-/* Memory for a tensor or a piece; NULL, with an error, if there is none even after all that is kept
-   for later was given back. */
+/* Memory for a tensor or for staging; NULL, with an error, if there is none even after all that is
+   kept for later was given back. */
 static gt__storage *gt__storage_new(size_t bytes, gt_device device, int pinned) {
   gt__storage *s = (gt__storage *)gt__malloc(sizeof *s);
   int slot = gt__slot(device);
@@ -6883,11 +6885,11 @@ static gt_tensor *gt__apply_op(gt_tensor *out, int op, int n, gt__operands x) {
 GT__OPERATIONS(GT__DEFINE)
 
 /* ---- >>moving ----------------------------------------------------------------------------------
-   Copies. One between devices is one operation, and the call returns at once, or it goes by pieces:
+   Copies. One between devices is one operation, and the call returns at once, or it is staged:
 
      GPU <-> pinned memory; GPU <-> GPU      bytes, if both are dense    gt__copy_bytes
      GPU  -> GPU whose memory it reaches     a kernel of the source's    gt__move_elements
-     GPU <-> ordinary memory                 pieces, if both are dense   gt__copy_staged
+     GPU <-> ordinary memory                 staged, if both are dense   gt__copy_staged
 
    What is not dense, or of another dtype, becomes so first, in memory between: gt__copy_into. */
 /* Bytes between devices; memory of the host is pinned. */
@@ -6906,51 +6908,51 @@ static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, v
   gt__touch_bytes(&op, from, src, bytes);
   return gt__submit(&op);
 }
-/* Ordinary memory of the host passes through pieces of pinned memory: while the GPU copies one, the
-   caller fills the next,
+/* Ordinary memory of the host passes through staging buffers, which are pinned: while the GPU
+   copies one, the caller fills the next,
 
-     host memory --move--> piece --copy_bytes--> device                   upwards
+     host memory --move--> buffer --copy_bytes--> device                  upwards
 
-   or empties what came GT__PIECES - 1 pieces before, from a ring of GT__PIECES:
+   or empties the one that came GT__STAGED - 1 before, of a ring of GT__STAGED:
 
-     device --copy_bytes--> piece --move--> host memory                   downwards */
-enum { GT__PIECES = 8 };
-enum { GT__PIECE = 1 << 21 }; /* bytes */
-static int64_t gt__piece_bytes(const gt_tensor *x, int64_t at) {
-  return gt__minimum_i64(GT__PIECE, (int64_t)gt__nbytes(x) - at);
+     device --copy_bytes--> buffer --move--> host memory                  downwards */
+enum { GT__STAGED = 8 };             /* buffers of the ring */
+enum { GT__STAGED_BYTES = 1 << 21 }; /* of one */
+static int64_t gt__staged_bytes(const gt_tensor *x, int64_t at) {
+  return gt__minimum_i64(GT__STAGED_BYTES, (int64_t)gt__nbytes(x) - at);
 }
-/* The piece that begins at that byte. */
-static gt_status gt__begin_piece(gt__storage **piece, const gt_tensor *to, const gt_tensor *from,
-                                 int64_t at, int up) {
-  int64_t n = gt__piece_bytes(to, at);
+/* Fills, or has the GPU fill, a buffer with what begins at byte `at`. */
+static gt_status gt__begin_staging(gt__storage **buffer, const gt_tensor *to, const gt_tensor *from,
+                                   int64_t at, int up) {
+  int64_t n = gt__staged_bytes(to, at);
   char *dst = gt__address(to) + at, *src = gt__address(from) + at;
   gt__storage *s = gt__storage_new(n, gt_cpu(), 1);
-  *piece = s;
+  *buffer = s;
   if (!s) return gt__failed();
   s->internal = 1;
   if (!up) return gt__copy_bytes(s, s->data, from->storage, src, n);
   GT__HOST->move((char *)s->data, src, n);
   return gt__copy_bytes(to->storage, dst, s, s->data, n);
 }
-/* The loop has GT__PIECES - 1 rounds behind the last piece, for those on their way down. Upwards a
-   piece is let go of at once: its memory is kept until the device has read it. */
+/* The loop has GT__STAGED - 1 rounds behind the last buffer, for those on their way down. Upwards a
+   buffer is let go of at once: its memory is kept until the device has read it. */
 static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
-  gt__storage *ring[GT__PIECES] = {NULL};
-  int64_t pieces = ((int64_t)gt__nbytes(to) - 1) / GT__PIECE + 1;
+  gt__storage *ring[GT__STAGED] = {NULL};
+  int64_t buffers = ((int64_t)gt__nbytes(to) - 1) / GT__STAGED_BYTES + 1;
   gt__host_use host;
   gt_status status = gt__host_begin(up ? from : to, !up, &host);
-  for (int64_t i = 0; i < pieces + GT__PIECES - 1; i++) {
-    int64_t at = i * GT__PIECE, back = at - (GT__PIECES - 1) * GT__PIECE;
-    gt__storage **first = &ring[i % GT__PIECES];
-    gt__storage **last = up ? first : &ring[(i + 1) % GT__PIECES];
-    if (i < pieces && !status) status = gt__begin_piece(first, to, from, at, up);
+  for (int64_t i = 0; i < buffers + GT__STAGED - 1; i++) {
+    int64_t at = i * GT__STAGED_BYTES, back = at - (GT__STAGED - 1) * GT__STAGED_BYTES;
+    gt__storage **first = &ring[i % GT__STAGED];
+    gt__storage **last = up ? first : &ring[(i + 1) % GT__STAGED];
+    if (i < buffers && !status) status = gt__begin_staging(first, to, from, at, up);
     gt__storage *s = *last;
     *last = NULL;
     if (!s) continue;
     gt__access whole = gt__whole(s, 0);
     if (!up && !status) status = gt__order_host(&whole, NULL);
     if (!up && !status)
-      GT__HOST->move(gt__address(to) + back, (char *)s->data, gt__piece_bytes(to, back));
+      GT__HOST->move(gt__address(to) + back, (char *)s->data, gt__staged_bytes(to, back));
     gt__lock();
     gt__storage_end_unlocks(s);
   }
@@ -7474,9 +7476,9 @@ static gt_tensor *gt__join_tensors(gt_tensor *out, int n, gt__operands x, int di
   gt_tensor place = gt__plain(r.place);
   for (int i = 0; i < n && !status; i++) {
     if (gt__is_skipped(x[i], stack)) continue;
-    gt_tensor piece = gt__to_join(x[i], dim, stack);
-    place.shape[dim] = piece.shape[dim];
-    if (gt__numel(&place)) status = gt__copy_into(&place, &piece);
+    gt_tensor part = gt__to_join(x[i], dim, stack);
+    place.shape[dim] = part.shape[dim];
+    if (gt__numel(&place)) status = gt__copy_into(&place, &part);
     place.offset += place.shape[dim] * place.stride[dim];
   }
   return gt__end(&r, status);
@@ -7823,8 +7825,7 @@ static gt_tensor *gt__power_norm(gt_tensor *out, const gt_tensor *x, double p, u
   gt_tensor by = gt__scale_of(sum, unit);
   return gt__outer(out, x, "a**(1/b)*c", sum, power, &by);
 }
-/* For 2 squares are scaled into range, see gt__squares; 0, 1 and infinity are one fold; any other p
-   takes powers. */
+/* For a p of 2 see gt__squares; 0, 1 and the infinities are one fold; any other takes powers. */
 GT_API gt_tensor *gt_norm(gt_tensor *out, const gt_tensor *x, double p, uint32_t dims,
                           int keepdim) {
   GT__CALL;
@@ -10159,7 +10160,7 @@ static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
   for (int i = 0; i < 8; i++) image->head[i] = (char)(length >> 8 * i);
   return GT_OK;
 }
-/* The image of the file is made in one piece of memory, whose size is known before. */
+/* The image of the file is made in one allocation, whose size is known before. */
 GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *item) {
   GT__CALL;
   size_t room = GT__JSON_ROOM, bytes = 0;
@@ -10230,8 +10231,8 @@ static gt_status gt__meet(const gt_tensor *x, int64_t stream, int behind) {
 }
 /* -- giving: one block of memory has both structures, of which the caller gets one -- */
 typedef struct {
-  gt__dl_old plain;
-  gt__dl_new versioned;
+  gt__dl_old old;
+  gt__dl_new now;
   gt_tensor *x;
   int64_t stream;
 } gt__lent;
@@ -10241,8 +10242,8 @@ static void gt__lent_end(void *context) {
   gt__free(l->x);
   GPUTENSOR_FREE(l);
 }
-static void gt__plain_end(gt__dl_old *self) { gt__lent_end(self->context); }
-static void gt__versioned_end(gt__dl_new *self) { gt__lent_end(self->context); }
+static void gt__lent_end_old(gt__dl_old *self) { gt__lent_end(self->context); }
+static void gt__lent_end_new(gt__dl_new *self) { gt__lent_end(self->context); }
 GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream) {
   if (GT__NO(x) || gt__meet(x, stream, 0)) return NULL;
   if (!versioned && x->storage->constant)
@@ -10263,21 +10264,21 @@ GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream) {
                      y->shape,
                      y->stride,
                      0};
-  gt__dl_old plain = {t, l, gt__plain_end};
-  gt__dl_new with_version = {1, 0, l, gt__versioned_end, y->storage->constant != 0, t};
-  l->plain = plain;
-  l->versioned = with_version;
+  gt__dl_old old = {t, l, gt__lent_end_old};
+  gt__dl_new now = {1, 0, l, gt__lent_end_new, y->storage->constant != 0, t};
+  l->old = old;
+  l->now = now;
   l->x = y;
   l->stream = stream;
-  return versioned ? (void *)&l->versioned : &l->plain;
+  return versioned ? (void *)&l->now : &l->old;
 }
 /* -- taking -- */
-static void gt__end_plain(void *data, void *managed) {
+static void gt__taken_end_old(void *data, void *managed) {
   gt__dl_old *m = (gt__dl_old *)managed;
   if (m->deleter) m->deleter(m);
   (void)data;
 }
-static void gt__end_versioned(void *data, void *managed) {
+static void gt__taken_end_new(void *data, void *managed) {
   gt__dl_new *m = (gt__dl_new *)managed;
   if (m->deleter) m->deleter(m);
   (void)data;
@@ -10338,7 +10339,7 @@ GT_API gt_tensor *gt_from_dlpack(void *managed, int versioned, int64_t stream) {
   if (versioned && now->major != 1)
     gt__fail(GT_ERROR_VERSION, "DLPack's version %u is not 1", (unsigned)now->major);
   else x = gt__dl_take(versioned ? &now->tensor : &old->tensor, stream);
-  gt__deleter *end = versioned ? gt__end_versioned : gt__end_plain;
+  gt__deleter *end = versioned ? gt__taken_end_new : gt__taken_end_old;
   if (!x) {
     end(NULL, managed);
     return NULL;
@@ -10830,7 +10831,7 @@ static gt__num F(cpu_scan)(int fold, void *level, int64_t k, gt__num x) {
   x.VALUE = F(scan)(fold, (T(*)[2])level + 1, k, x.VALUE);
   return x;
 }
-/* A row of C takes in a row of A times a piece of B, of which four rows at a time. */
+/* A row of C takes in a row of A times a submatrix of B, of which four rows at a time. */
 static GT__LIGHTLY("off") void F(cpu_row)(void *sums, const void *of_a, const void *of_b) {
   typedef GT__EITHER(T, uint64_t) S; /* which wraps */
   const int n = GT__PLAIN_COLUMNS;
@@ -11098,10 +11099,10 @@ static int gt__cpu_plain_scan(const gt__op *op, void *queue) {
   return gt__cpu_split(gt__cpu_plain_scan_task, s, rows, threads, 0);
 }
 
-/* -- matmul: C is cut into blocks, and K into pieces, such that the operands of a block stay in the
-   caches. A piece of A, rows x depth, and one of B, depth x columns, are loaded as numbers of the
-   compute type, row by row. Then each row of C takes in four rows of B at a time, times values of
-   A: a loop without a branch, of which compilers make vectors. --
+/* -- matmul: C is cut into blocks, and K into chunks, such that the operands of a block stay in the
+   caches. A submatrix of A, rows x depth, and one of B, depth x columns, are loaded as numbers of
+   the compute type, row by row. Then each row of C takes in four rows of B at a time, times values
+   of A: a loop without a branch, of which compilers make vectors. --
 
               B  depth | . . . . . . . . |      sums[i][j] += a[i][k]     * b[k][j]
       A                | . . . . . . . . |                  + a[i][k + 1] * b[k + 1][j]
@@ -11111,15 +11112,14 @@ typedef struct {
   const gt__cpu_numbers *type;
   int64_t across, down; /* blocks */
 } gt__cpu_blocks;
-/* Loads a piece of a matrix, whose first element is number `at`, as rows `pitch` numbers apart,
-   with zeros behind rows and columns. */
 typedef struct {
   int64_t rows, columns, row, column; /* sizes; strides in elements */
   int64_t high, pitch;                /* rows and columns that there is space for */
-} gt__cpu_piece;
-/* Brings a piece of A or B to `to`, as values of the compute type; zeros where there is none. */
-static void gt__cpu_load_piece(const gt__cpu_blocks *c, char *to, const gt__operand *x, int64_t at,
-                               const gt__cpu_piece *p) {
+} gt__cpu_submatrix;
+/* Loads a submatrix, whose first element is number `at` of x, as numbers of the compute type, in
+   rows `pitch` numbers apart, with zeros behind rows and columns. */
+static void gt__cpu_load_submatrix(const gt__cpu_blocks *c, char *to, const gt__operand *x,
+                                   int64_t at, const gt__cpu_submatrix *p) {
   const int64_t size = gt__cpu_bytes(x), w = c->type->width;
   const int same = x->dtype == (int)c->type->native && p->column == 1;
   const int whole = p->rows == p->high && p->columns == p->pitch;
@@ -11147,7 +11147,7 @@ static void gt__cpu_plain_store(const gt__cpu_blocks *c, const char *sums, int64
       gt__cpu_store_element(m, at, gt__cpu_evaluate(m, slot, 1, at));
     }
 }
-/* Block number `item` of C: its sums over all of K, in pieces, and then the program behind. */
+/* Block number `item` of C: its sums over all of K, by chunks, and then the program behind. */
 static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own) {
   const gt__matmul_args *x = c->x;
   const int64_t batch = item / c->across / c->down, w = c->type->width;
@@ -11163,11 +11163,11 @@ static void gt__cpu_plain_block(const gt__cpu_blocks *c, int64_t item, char *own
   memset(sums, 0, (size_t)(rows * GT__PLAIN_COLUMNS * w));
   for (int64_t k = 0; k < x->k; k += GT__PLAIN_DEPTH) {
     const int64_t depth = gt__least(GT__PLAIN_DEPTH, x->k - k);
-    const gt__cpu_piece of_a = {rows, depth, x->a_row, x->a_col, rows, GT__PLAIN_DEPTH};
-    const gt__cpu_piece of_b = {depth,    columns,         x->b_row,
-                                x->b_col, GT__PLAIN_DEPTH, GT__PLAIN_COLUMNS};
-    gt__cpu_load_piece(c, a, &x->a, at_a + k * x->a_col, &of_a);
-    gt__cpu_load_piece(c, b, &x->b, at_b + k * x->b_row, &of_b);
+    const gt__cpu_submatrix of_a = {rows, depth, x->a_row, x->a_col, rows, GT__PLAIN_DEPTH};
+    const gt__cpu_submatrix of_b = {depth,    columns,         x->b_row,
+                                    x->b_col, GT__PLAIN_DEPTH, GT__PLAIN_COLUMNS};
+    gt__cpu_load_submatrix(c, a, &x->a, at_a + k * x->a_col, &of_a);
+    gt__cpu_load_submatrix(c, b, &x->b, at_b + k * x->b_row, &of_b);
     for (int64_t i = 0; i < rows; i++)
       c->type->row(sums + i * GT__PLAIN_COLUMNS * w, a + i * GT__PLAIN_DEPTH * w, b);
   }
@@ -11177,7 +11177,7 @@ static void gt__cpu_plain_matmul_task(const void *context, gt__cpu_range items) 
   const gt__cpu_blocks *c = (const gt__cpu_blocks *)context;
   for (int64_t i = items.begin; i < items.end; i++) gt__cpu_plain_block(c, i, items.own);
 }
-/* A thread's scratch has the sums of a block, a piece of A and one of B. */
+/* A thread's scratch has the sums of a block, a submatrix of A and one of B. */
 static int gt__cpu_plain_matmul(const gt__op *op, void *queue) {
   const gt__matmul_args *x = &op->u.matmul;
   const double work = (double)x->m * (double)x->n * (double)x->k / 8;
@@ -11947,8 +11947,8 @@ enum { GT__L2_LINES = 1 << 12 };  /* values of B, for each lane, that L2 holds; 
 enum { GT__A_BYTES = 1 << 18 };   /* bytes, a quarter of A's panels, as L3 holds; Zen 3 */
 enum { GT__N_BLOCK = 1024 };      /* columns of a block of C; Xeon */
 enum { GT__FEW_ROWS = 56 };       /* rows of A that do not pay for packing B; Zen 3 */
-enum { GT__DEPTH = 256 };         /* of K: a small product's, and a piece for AMX; Xeon */
-enum { GT__DEPTH_4 = 384 };       /* of K, a piece, values of 4 bytes; Zen 3 and 4 */
+enum { GT__DEPTH = 256 };         /* of K: a small product's, and a chunk for AMX; Xeon */
+enum { GT__DEPTH_4 = 384 };       /* of K, a chunk, values of 4 bytes; Zen 3 and 4 */
 enum { GT__DEPTH_4_XEON = 256 };  /* the same, AVX-512 of a Xeon */
 enum { GT__DEPTH_8 = 256 };       /* the same, values of 8 bytes; Zen 3 */
 enum { GT__DEPTH_8_AMD = 384 };   /* the same, AVX-512; Zen 4 */
@@ -14160,19 +14160,19 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
 /* ---- >>cpu-products ----------------------------------------------------------------------------
    Three ways, chosen by dtypes, shape and strides alone, so that threads change no sum; a fourth is
    in >>cpu-amx.
-   - Panels. A block of C takes all of K in pieces. For each, panels of rows of A are packed to stay
+   - Panels. A block of C takes all of K in chunks. For each, panels of rows of A are packed to stay
      in the L2 cache; then each panel of columns of B is packed, and the micro-kernel takes it down
      the rows, while it fetches what the next panel is made of. No thread waits for another.
      Operands that are as good where they lie are not packed.
 
-              B  k | panel | panel |     A is packed once for a piece of K, panel after panel of
+              B  k | panel | panel |     A is packed once for a chunk of K, panel after panel of
       A            |       |       |     its rows: [panel][k][row]. B's panel is packed when its
       panel of  k  |       |       |     time comes, as [k][column], and stays in the L1 cache while
       rows   -----  C tile | ...         all panels of A pass; a tile of C stays in registers.
       panel  -----    tile | ...
 
      for each block of C, which one thread takes                   gt__cpu_block_task
-       for each piece of K                                         gt__cpu_by_panels
+       for each chunk of K                                         gt__cpu_by_panels
          pack A's panels, of the block's rows                      gt__cpu_pack_a
          for each panel of B, of the block's columns
            pack it, unless it lies well or was copied already      gt__cpu_take_panel
@@ -14186,8 +14186,8 @@ static int gt__cpu_run_scan(const gt__op *op, void *queue) {
    Packing converts, so the kernels know the compute types alone. C takes the sums itself where it
    can; else a block of them passes through the program behind the product while it is in cache.
    Threads share the blocks of all products of a batch. */
-enum { GT__LINE_PIECE = 32 }; /* what is gathered to be packed is a square of this side */
-enum { GT__EDGE = 14 * 128 }; /* bytes of the largest tile */
+enum { GT__PACK_SQUARE = 32 }; /* what is gathered to be packed is a square of this side */
+enum { GT__EDGE = 14 * 128 };  /* bytes of the largest tile */
 struct gt__cpu_product;
 /* A block of C, rows x columns from (m, n) on: at `to`, with its strides. a, b: the numbers of the
    first elements of this product's A and B. */
@@ -14202,7 +14202,7 @@ typedef struct gt__cpu_product {
   double work; /* of one product, in steps of a map */
   int64_t width, a_row, a_col, b_row, b_col;
   int direct, a_direct, stored, pieces; /* B, A in place; C takes the sums; see >>cpu-amx */
-  int64_t high, broad, depth;           /* units of blocks' rows and columns; a piece of K */
+  int64_t high, broad, depth;           /* units of blocks' rows and columns; a chunk of K */
   int64_t most_m, most_n;               /* rows and columns of a block */
   int64_t grid_m, grid_n;               /* blocks of C */
   int64_t a_bytes, b_bytes, sums;       /* scratch: of packed A, B, and sums on their way to C */
@@ -14291,8 +14291,8 @@ static gt__cpu_product *gt__cpu_product_of(gt__op *op) {
    as the kernel wants it is first gathered and converted, in small squares. */
 static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, const gt__operand *x,
                          int64_t first, int64_t line, int64_t along, int64_t n, int64_t k) {
-  char values[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
-  char raw[GT__LINE_PIECE * GT__LINE_PIECE * 8] __attribute__((aligned(64)));
+  char values[GT__PACK_SQUARE * GT__PACK_SQUARE * 8] __attribute__((aligned(64)));
+  char raw[GT__PACK_SQUARE * GT__PACK_SQUARE * 8] __attribute__((aligned(64)));
   const int64_t size = gt__cpu_bytes(x);
   const int native = x->dtype == c->loops->native;
   const int by_line = gt__magnitude(along) < gt__magnitude(line) || n == 1;
@@ -14306,8 +14306,8 @@ static void gt__cpu_pack(const gt__cpu_product *c, char *to, int64_t panel, cons
   }
   const int convert = GT__FROM + x->dtype;
   char *gathered = native ? values : raw;
-  for (int64_t done = 0; done < k; done += GT__LINE_PIECE) {
-    const int64_t depth = gt__least(GT__LINE_PIECE, k - done);
+  for (int64_t done = 0; done < k; done += GT__PACK_SQUARE) {
+    const int64_t depth = gt__least(GT__PACK_SQUARE, k - done);
     const int64_t high = by_line ? n : depth;
     const int64_t box[2] = {high, n + depth - high};
     const int64_t pitch = by_line ? depth : 1;
@@ -14487,7 +14487,7 @@ static void gt__cpu_multiply_panel(gt__cpu_panels *p) {
     gt__cpu_tile_of(c, t, to, c_row, high, p->some);
   }
 }
-/* A block of C: for each piece of K A is packed, and then B's panels pass. */
+/* A block of C: for each chunk of K A is packed, and then B's panels pass. */
 static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   gt__cpu_panels p;
   gt__cpu_panels_begin(&p, c, z, own);
@@ -14502,7 +14502,7 @@ static void gt__cpu_by_panels(const gt__cpu_product *c, const gt__cpu_area *z, c
     }
   }
 }
-/* How deep are pieces of K? The deeper, the less often C is read and written. A Xeon's L1 cache is
+/* How deep are chunks of K? The deeper, the less often C is read and written. A Xeon's L1 cache is
    to hold a panel of A and one of B; of AMD's processors L2 is as good. With few rows B is read in
    long lines, so many that loading and storing C costs little beside them. */
 static void gt__cpu_set_depth(gt__cpu_product *c, int threads) {
@@ -14562,12 +14562,12 @@ static int gt__cpu_run_small(const gt__op *op, void *queue) {
   return 0;
 }
 
-/* -- dots: in pieces of K that stay in L1; C may have any strides -- */
+/* -- dots: in chunks of K that stay in L1; C may have any strides -- */
 typedef struct { /* lines along K, rows of A or columns of B */
   const char *from;
   int64_t line, n, sum; /* from one to the next; how many; from one's sums to the next's in C */
 } gt__cpu_lines;
-/* A block of C: of each piece of K up to four lines of B at a time, times all lines of A. */
+/* A block of C: of each chunk of K up to four lines of B at a time, times all lines of A. */
 static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, char *own) {
   const gt__matmul_args *x = c->x;
   const int64_t w = c->width;
@@ -14791,7 +14791,7 @@ static int gt__cpu_run_product(const gt__op *op, void *queue) {
    B's in L1.
 
      registers    6: B, left half   7: B, right half     Squares of 32 x 32: C's sums are four
-     4: A, top            0              1               tiles, which stay in registers over a piece
+     4: A, top            0              1               tiles, which stay in registers over a chunk
      5: A, bottom         2              3               of K. Instructions are written as such: the
                                                          compilers' header of all takes .45 s. */
 #ifdef GT__AMX
@@ -14958,7 +14958,7 @@ GT__AMX static inline __attribute__((always_inline)) void gt__amx_multiply(
     }
   }
 }
-/* A square's sums over a piece of K, small products first, in the tiles. */
+/* A square's sums over a chunk of K, small products first, in the tiles. */
 GT__AMX static void gt__amx_square(int pieces, const char *a, const char *b, int64_t steps) {
   GT__TILE_ZERO(0);
   GT__TILE_ZERO(1);
@@ -14981,7 +14981,7 @@ GT__AMX static void gt__amx_add(float *to, const float *sums) {
     *(gt__floats *)(void *)(to + i) += *(const gt__floats *)(const void *)(sums + i);
 }
 /* A block's squares: sums of each, the largest values of A's lines and B's, packed A and B. Sums of
-   a piece of K behind the first go to `fresh`, and are added while the next square's tiles work. */
+   a chunk of K behind the first go to `fresh`, and are added while the next square's tiles work. */
 typedef struct {
   const gt__cpu_product *c;
   const gt__cpu_area *z;
@@ -15007,7 +15007,7 @@ GT__AMX static void gt__amx_column(gt__amx_state *s, int64_t k, int64_t j, int64
     gt__amx_store(k ? s->fresh[!s->now] : sum);
   }
 }
-/* All squares of a block: for each piece of K A's panels are split, then B's one after the other,
+/* All squares of a block: for each chunk of K A's panels are split, then B's one after the other,
    past which all of A's go. */
 GT__AMX static void gt__amx_multiply_all(gt__amx_state *s) {
   const gt__cpu_product *c = s->c;

@@ -6360,19 +6360,19 @@ struct gt__factor {
   int batch;                                /* and matrices */
   int along_k;                              /* do lines run along K? */
   int tiles, chunk, chunks, rounds, blocks; /* see gt__pack_kernel; chunk: of K */
-  int step;                                 /* matrices from a batch's to the next one's, or 0 */
+  int per_batch; /* matrices of a batch, pieces each by itself; 0: all batches have the same */
 };
 struct gt__factors {
   gt__factor x[2];
   int early;
 };
 struct gt__hopper_args {
-  CUtensorMap map[2], c, after; /* where A and B, or their pieces, C and a matrix are */
-  int early;                    /* may read before the kernel before has ended */
-  int down, k;                  /* a cluster is `down` tiles above each other, 1 or 2 */
-  int box;                      /* the lines of A that are loaded at once, at most 64 */
-  int layout;                   /* bits: GT__B_ALONG_K, ... */
-  int extra, columns, step; /* the matrix behind: stages or 0; a brick's columns; 1: one a batch */
+  CUtensorMap map[2], c, after;  /* where A and B, or their pieces, C and a matrix are */
+  int early;                     /* may read before the kernel before has ended */
+  int down, k;                   /* a cluster is `down` tiles above each other, 1 or 2 */
+  int box;                       /* the lines of A that are loaded at once, at most 64 */
+  int layout;                    /* bits: GT__B_ALONG_K, ... */
+  int extra, columns, per_batch; /* the matrix behind: stages or 0; a brick's columns; 1 or 0 */
   gt__partition t;
   gt__factors f;
 };
@@ -6561,7 +6561,7 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
                            int step, int i) {
   constexpr int EACH = OF_B ? P::B_BRICKS : P::A_BRICKS;
   const int along = p.f.x[OF_B].along_k;
-  const int z = p.f.x[OF_B].step;
+  const int per_batch = p.f.x[OF_B].per_batch;
   const int k = step * GT__DEEP;
   const int left_out = p.t.m - w.m <= 64;
   const int of_a = (P::A_BRICKS - left_out) * P::PIECES;
@@ -6577,7 +6577,7 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
     const bool loads = OF_B ? mine : there;
     const int x = along ? k : mn;
     const int y = along ? mn : k;
-    const int matrix = w.batch * z + b / EACH;
+    const int matrix = w.batch * per_batch + b / EACH;
     if (loads) gt__load_box(to, &p.map[OF_B], full, x, y, matrix, both);
   }
 }
@@ -6592,7 +6592,7 @@ GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const g
   uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
   for (int b = 0; b < some && !OF_B; b++)
     gt__load_box(to + b * GT__BRICK, &p.after, full, w.n + (first + b) / 2 * p.columns,
-                 w.m + b % 2 * 64, w.batch * p.step, 0);
+                 w.m + b % 2 * 64, w.batch * p.per_batch, 0);
 }
 /* The producer of an operand, a warp, keeps the stages full. */
 template <class P, int OF_B>
@@ -6651,7 +6651,7 @@ GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   const gt__factor &x = p.f.x[along_n];
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH;
   const int lines = along_n ? p.t.n : p.t.m;
-  const int64_t batch = x.step > 0 ? w.batch : 0;
+  const int64_t batch = x.per_batch > 0 ? w.batch : 0;
   const uint32_t *top = x.top + batch * x.chunks * lines + line;
   uint32_t most = 0;
   static_assert(P::WIDE <= GT__HIGH || P::PRODUCTS == 1, "a thread has one row or one column");
@@ -7181,7 +7181,7 @@ static int gt__make_maps(gt__hopper_product *j) {
   if (e || !j->matrix) return e;
   const gt__after *s = &t->after[j->matrix - 1];
   p->columns = s->dtype == GT_FLOAT32 ? 32 : 64; /* of a brick */
-  p->step = s->batch != 0;
+  p->per_batch = s->batch != 0;
   p->extra = (2 * t->wide / p->columns - 1) / each + 1;
   return gt__make_map(&p->after, s->dtype, s->data, size, s->row, s->batch, 64);
 }
@@ -7206,7 +7206,7 @@ static bool gt__see(gt__hopper_product *j, int i) {
   f->line_stride = along ? *v.wide : *v.deep;
   f->pitch = f->line_stride;
   f->batch = f->batch_stride ? (int)j->x.batch : 1;
-  f->step = f->batch_stride ? j->pieces : 0;
+  f->per_batch = f->batch_stride ? j->pieces : 0;
   return true;
 }
 static bool gt__see_both(gt__hopper_product *j) {
@@ -7493,7 +7493,7 @@ struct gt__skinny {
       const int x = f.along_k ? k : mn;
       const int y = f.along_k ? mn : k;
       const int at = b ? RAW - boxes * 4096 : 0;
-      const int z = ahead.batch * f.step;
+      const int z = ahead.batch * f.per_batch;
       gt__load_box(to + at + i * 4096, &p.map[b], barrier, x, y, z, 0);
     }
     filled = filled + 1 == STAGES ? 0 : filled + 1;

@@ -2261,9 +2261,9 @@ enum { GT__F32, GT__F64, GT__I64 }; /* compute types: float, double, int64_t */
    which is written as float32), and the ends of the range in which it holds every integer.
    Who adds one adds it to gt_dtype and here, and raises GT__LAYOUT. Assertions then name the other
    places: the types in memory (GT__MEMORY_TYPES), the pairs that neither dtype holds
-   (gt__promote_types), DLPack's codes (gt__dl_code), the names of safetensors (gt__json_dtype), and
-   in the .cu gt__by_dtype and gt__short_kernels. Two they do not name: whether an integer has a
-   sign (gt__rising_key), and what messages about files list. */
+   (gt__promote_types), DLPack's codes (gt__dl_code), the names of safetensors (gt__json_dtype),
+   signs and digits (gt__rising_key), and in the .cu gt__by_dtype and gt__short_kernels. One they do
+   not name: what messages about files list. */
 enum { GT__TRUTH, GT__WHOLE_KIND, GT__FLOAT_KIND };
 /* clang-format off */
 #define GT__DTYPES(X) \
@@ -2524,6 +2524,7 @@ GT__FN int64_t gt__offset(int64_t i, int ndim, const int64_t *size, const int64_
 }
 /* A number that is larger for what is larger, of an element with these bits. -0 is 0, NaN above
    all. The sign bit of integers is flipped; floats count from it up and down by their magnitude. */
+GT__ASSERT(GT_DTYPES == 10, "gt__rising_key has the integers without a sign, and floats' digits");
 GT__FN uint64_t gt__rising_key(const gt__operand *x, uint64_t bits) {
   const uint64_t sign = (uint64_t)1 << ((8 << x->size_log2) - 1);
   const uint64_t magnitude = bits & (sign - 1);

@@ -625,7 +625,10 @@ GT_API gt_tensor *gt_nonzero(const gt_tensor *x);
 /* ---- >>products --------------------------------------------------------------------------------
    torch.matmul's shapes: (n)x(n) a number, (m,k)x(k), (k)x(k,n), (m,k)x(k,n), and batches of these,
    broadcast. Transposed and strided operands are read in place. float16 and bfloat16 add up in
-   float32, integers in int64 (and wrap). The same in every run; not bit-equal across devices. */
+   float32, integers and bool in int64 (and wrap). Operands of any two dtypes are taken, which
+   PyTorch refuses: the result is of gt_promote_types of both, and each element is converted to the
+   type that this adds up in. So bool x float32 is float32; bool x bool is bool, true where any term
+   is. The same in every run; not bit-equal across devices. */
 GT_API gt_tensor *gt_matmul(gt_tensor *out, const gt_tensor *a, const gt_tensor *b);
 /* beta*c + alpha*(a x b), of the product's shape, to which c is broadcast. With beta 0 c is never
    read and may be NULL; with alpha 0 only the shapes of a and b count. */

@@ -367,6 +367,16 @@ static void test_mixed_dtypes(void) {
         const gt_tensor *a = rnd_matrix(17, 40, (gt_dtype)t), *b = rnd_matrix(40, 33, (gt_dtype)u);
         multiply(a, b);
       }
+  /* Examples: values that the type of the sums holds, though not the result's (4097 is no float16). */
+  gt_tensor *bits = TENSOR(GT_BOOL, GT_SHAPE(2, 2), 1, 0, 1, 1);
+  gt_tensor *wide = gt_empty(GT_SHAPE(2, 2), GT_FLOAT64, DEV);
+  gt_tensor *x = TENSOR(GT_FLOAT32, GT_SHAPE(2, 2), 0.5, 2, -3, 0.25);
+  gt_tensor *large = TENSOR(GT_INT64, GT_SHAPE(2, 2), 4097, 0, 0, -1);
+  gt_tensor *half = TENSOR(GT_FLOAT16, GT_SHAPE(2, 2), 1, 0, 0, 1);
+  CHECK_VALUES(gt_matmul(NULL, bits, x), 0.5, 2, -2.5, 2.25);
+  CHECK_VALUES(gt_matmul(NULL, bits, bits), 1, 0, 1, 1);
+  CHECK_VALUES(gt_matmul(wide, half, large), 4097, 0, 0, -1);
+  CHECK_VALUES(gt_linear(NULL, bits, x, bits), 1.5, -3, 3.5, -1.75);
 }
 static void test_layouts(void) {
   static const int64_t size[][3] = {{65, 63, 127}, {64, 64, 64}, {5, 70, 33}, {300, 289, 257}};

@@ -7092,9 +7092,9 @@ static gt_status gt__copy_outside(const gt_tensor *x, void *data, int up) {
   host.offset = 0;
   status = up ? gt__copy_across(x, &host) : gt__copy_across(&host, x);
   gt__access whole = gt__whole(&s, 1);
-  if (!status) status = gt__order_host(&whole, NULL);
+  gt_status waited = gt__order_host(&whole, NULL); /* a copy that failed may have begun */
   GPUTENSOR_FREE(s.own.more);
-  return status;
+  return status ? status : waited;
 }
 GT_API gt_tensor *gt_from_array(const void *data, gt_shape shape, gt_dtype dtype,
                                 gt_device device) {

@@ -3087,8 +3087,11 @@ enum { GT__LATE = 8 };   /* regions that may still be written, see gt__earliness
 enum { GT__RACES = 32 }; /* messages of races that are kept */
 typedef struct gt_storage gt__storage;
 typedef const gt_tensor *const *gt__operands; /* of an expression: n of them */
+#ifndef GT__GRAPH_LANES
+#define GT__GRAPH_LANES 8 /* of streams of ours, see gt_graph; 1: in the order of the calls */
+#endif
 enum { GT__STREAMS = 256 }; /* of the caller, at a time; each device has two of ours besides */
-enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) };
+enum { GT__SLOTS_OF_STREAMS = GT__STREAMS + 2 * (1 + GT__GPUS) + GT__GRAPH_LANES };
 /* Codes beside the back ends': see gt__report. */
 enum {
   GT__TOO_MANY = -2000,
@@ -3185,9 +3188,6 @@ struct gt_storage {
 };
 /* A graph: a list of operations. The place of one in it counts from 1; 0 is none. For a GPU the
    list is captured on several streams of ours, its lanes, see >>graph-code. */
-#ifndef GT__GRAPH_LANES
-#define GT__GRAPH_LANES 8 /* 1: in the order of the calls */
-#endif
 typedef struct {
   gt__op *op;                /* only as much of its plan as is used; NULL: stream waits for other */
   int stream, other;         /* slots of the program's streams */
@@ -4180,7 +4180,7 @@ static void gt__reap(void) { /* ends freed streams whose work is done */
 /* Fills in s, which is all 0. A CPU stream has a queue only if it is asked for one. */
 static int gt__stream_open(gt_stream *s, gt_device device, int priority, void *native, int queued) {
   int code = 0, slot = 0;
-  while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, so one is left */
+  while (gt__all.slot[slot]) slot++; /* the caller has at most GT__STREAMS, a graph its lanes */
   s->queue = native;
   s->owned = !native;
   if (queued) code = gt__backend_of(device)->queue_create(device.index, priority, &s->queue);
@@ -9033,7 +9033,7 @@ typedef struct {
   int place, lane;
 } gt__graph_use;
 typedef struct {
-  gt_stream *stream[GT__GRAPH_LANES];
+  gt_stream stream[GT__GRAPH_LANES];
   int seen[GT__GRAPH_LANES][GT__GRAPH_LANES]; /* of each lane: at the end of its last operation */
   /* of each of the program's streams: its own operations; those that it was told to wait for */
   int all[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES], told[GT__SLOTS_OF_STREAMS][GT__GRAPH_LANES];
@@ -9101,17 +9101,19 @@ static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   gt__raise_places(need, d->told[v->stream]);
   for (int i = 0; i < op->n_touch; i++) gt__need_uses(d, op->touch + i, need);
   int lane = gt__choose_lane(d, need);
-  gt_stream *s = d->stream[lane];
+  gt_stream *s = &d->stream[lane];
   int code = gt__wait_for_places(g, s, d->seen[lane], need);
   if (code) return code;
   d->all[v->stream][lane] = place;
   d->seen[lane][lane] = place;
   gt__raise_places(v->seen, d->seen[lane]);
   gt__note_recorded(d, op, place, lane);
-  s->scratch[s->scratch_next].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
+  char **scratch = &s->scratch[s->scratch_next].begin; /* of this operation: it is the graph's */
+  *scratch = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
   if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
   code = GT__OF(g)->run(index, s->queue, op);
   gt__note_late(s, op, code);
+  *scratch = NULL;
   return code ? code : GT__OF(g)->event_record(index, &v->mark, s->queue);
 }
 static int gt__join_lanes(gt_stream *s, gt_stream *t) {
@@ -9125,41 +9127,38 @@ static int gt__join_lanes(gt_stream *s, gt_stream *t) {
    the beginning, and in the end the first one waits for them. */
 static int gt__capture_all(gt_graph *g, gt__lanes *d) {
   const gt__backend *b = GT__OF(g);
-  gt_stream **lane = d->stream;
-  int index = g->device.index, code = b->capture(index, lane[0]->queue, NULL);
+  gt_stream *lane = d->stream;
+  int index = g->device.index, code = b->capture(index, lane->queue, NULL);
   if (code) return code;
-  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[i], lane[0]);
+  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane + i, lane);
   for (gt__recorded *v = g->list; v < g->list + g->n && !code; v++) {
     gt__raise_places(d->told[v->stream], d->told[v->other]);
     if (v->op) code = gt__capture_one(g, d, v);
     else gt__raise_places(d->told[v->stream], d->all[v->other]);
   }
-  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane[0], lane[i]);
-  int ended = b->capture(index, lane[0]->queue, &g->native);
+  for (int i = 1; i < GT__GRAPH_LANES && !code; i++) code = gt__join_lanes(lane, lane + i);
+  int ended = b->capture(index, lane->queue, &g->native);
   for (gt__recorded *v = g->list; v < g->list + g->n; v++)
     if (v->mark) b->event_destroy(index, v->mark);
   return code ? code : ended;
 }
-/* Opens the lanes, runs the list on them while CUDA captures it, and frees them. */
+/* Opens the lanes, runs the list on them while CUDA captures it, and ends them. The lock is held
+   throughout: if another thread waited for a lane, that would spoil the capture. */
 static gt_status gt__capture_graph(gt_graph *g) {
   size_t uses = (size_t)g->n_use * sizeof(gt__graph_use);
   gt__lanes *d = (gt__lanes *)gt__malloc(sizeof *d + uses);
   int n = 0, code = 0;
   if (!d) return gt__failed();
-  for (; n < GT__GRAPH_LANES; n++) {
-    d->stream[n] = gt__stream_new(g->device, 0, NULL, 1);
-    if (!d->stream[n]) break;
-  }
   gt__lock();
-  if (n == GT__GRAPH_LANES) code = gt__capture_all(g, d);
-  gt__unlock();
-  while (n > 0) {
-    gt_stream *s = d->stream[--n];
-    memset(s->scratch, 0, sizeof s->scratch); /* which is the graph's */
-    gt_stream_free(s);
+  for (; n < GT__GRAPH_LANES; n++) {
+    code = gt__stream_open(&d->stream[n], g->device, 0, NULL, 1);
+    if (code) break;
   }
+  if (!code) code = gt__capture_all(g, d);
+  while (n > 0) gt__stream_destroy(&d->stream[--n]);
+  gt__unlock();
   GPUTENSOR_FREE(d);
-  return gt__me.status ? gt__me.status : gt__report(g->device, NULL, code);
+  return gt__report(g->device, NULL, code);
 }
 /* Ends the list of accesses. Memory that only the graph has is written by each launch, so one such
    storage is enough to put its launches in order, and the accesses of the others are left out. The

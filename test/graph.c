@@ -617,6 +617,35 @@ static void test_other_threads(void) {
   CHECK(all_are(y, 1));
   gt_graph_free(g);
 }
+/* While graphs are captured and launched, other threads give back what is kept for later: a graph's
+   scratch is not among that. */
+static int emptying;
+static void *empty_caches(void *argument) {
+  while (__atomic_load_n(&emptying, __ATOMIC_RELAXED))
+    if (gt_empty_cache()) return argument;
+  return NULL;
+}
+static void test_emptied_cache(void) {
+  enum { ROUNDS = 100, LAUNCHES = 3, OTHERS = 3 };
+  pthread_t thread[OTHERS];
+  void *failed;
+  gt_tensor *x = full(5000, 0), *ones = full(5000, 1), *index = gt_arange(0, 5000, 1, GT_INT64, DEV);
+  emptying = 1;
+  for (int i = 0; i < OTHERS; i++) CHECK_INT(pthread_create(&thread[i], NULL, empty_caches, x), 0);
+  for (int i = 0; i < ROUNDS; i++) {
+    gt_graph_begin(usual());
+    gt_index_add(x, 0, index, ones);
+    gt_graph *g = gt_graph_end();
+    for (int k = 0; k < LAUNCHES; k++) launch(g, usual());
+    gt_graph_free(g);
+  }
+  __atomic_store_n(&emptying, 0, __ATOMIC_RELAXED);
+  for (int i = 0; i < OTHERS; i++) {
+    pthread_join(thread[i], &failed);
+    CHECK(failed == NULL);
+  }
+  CHECK(all_are(x, ROUNDS * LAUNCHES));
+}
 /* Freed while it runs; an empty one; streams that are freed before. */
 static void test_ends(void) {
   gt_stream *s = gt_stream_create(DEV, 0), *t = gt_stream_create(DEV, 0);
@@ -952,6 +981,7 @@ int main(int argc, char **argv) {
   RUN(number_parts);
   RUN(threads);
   RUN(other_threads);
+  RUN(emptied_cache);
   RUN(ends);
   RUN(order_of_calls);
   RUN(refusals);

@@ -598,7 +598,7 @@ static void test_dlpack_order(void) {
       CHECK(m != NULL);
       if (!m) continue;
       gt_set_stream_safety(GT_OFF); /* from here on only what DLPack has ordered */
-      copy = gt_empty_like(x);
+      GT_WITH_STREAM(theirs) copy = gt_empty_like(x);
       y = gt_from_dlpack(lend(m->t.data, 1, m->t.shape, NULL), 1, -1);
       GT_WITH_STREAM(theirs) gt_copy(copy, y);
       gt_set_stream_safety(GT_ORDER);

@@ -6,7 +6,8 @@
 
    A device is what computes and has the memory for it: "cpu", or a GPU, "cuda:0" the first and
    "cuda:1" the second. CUDA is NVIDIA's system for programs on GPUs, nvcc its compiler: a program
-   built by cc alone, as in the first line below, knows no GPU, whatever is in the machine.
+   built by cc alone, as in the first line below, knows no GPU, whatever is in the machine. Without
+   one "cuda" names nothing, and to ask for it is an error, in a block for a device and outside.
 
        cc -O2 -march=native -fopenmp -I. examples/02_devices.c -lm -lpthread -o devices
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/02_devices.c gputensor_kernels.cu \

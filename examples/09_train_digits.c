@@ -96,7 +96,7 @@ typedef struct {
    the next, the mixed samples and the rate, gets new contents in the same tensors. */
 typedef struct {
   network p, v, g;  /* parameters, how they moved in the step before, the loss's gradient */
-  gt_tensor *rate;  /* (1): minus the learning rate; on the CPU a 0-d one would be a constant */
+  gt_tensor *rate;  /* (1): minus the learning rate; 0-d it would be a number, which a graph keeps */
   samples mixed;    /* in a new order for each epoch, and noisy */
   gt_tensor *log_p; /* (n, 10): the logarithms of their classes' probabilities */
   gt_graph *graph;  /* of all steps of an epoch, or NULL */
@@ -256,8 +256,9 @@ static double loss_of(const network *p, const samples *s) {
   return gt_item(loss) / (double)gt_numel(s->label);
 }
 
-/* A step at rate 0 leaves the weights alone. Along the gradient the loss rises by its square: all
-   weights go up by a little of theirs, then down, in float64. */
+/* A step at rate 0 leaves the weights alone, and makes their gradient g. If the weights move by
+   h*g, the loss grows by h times the square of g, which so follows from two losses, one h above and
+   one h below, without the backward pass; in float64. */
 static void check_gradient(const training *t, const samples *s) {
   const double h = 1e-4;
   gt_fill(t->rate, 0);
@@ -358,6 +359,7 @@ static void train(const options *o) {
   double right = 0;
   for (int epoch = 1; epoch <= o->epochs; epoch++) {
     const int traced = o->trace && epoch == o->epochs;
+    /* It falls from 0.1 to 0, along half a wave of the cosine. */
     const double rate = learning_rate * 0.5 * (1 + cos(3.14159265 * (epoch - 1) / o->epochs));
     if (traced) gt_trace_start(10000);
     const double began = gt_now_ms();

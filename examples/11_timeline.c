@@ -20,10 +20,14 @@
 
    The rows upload, compute and download are the parts of a GPU, each of which does one chunk at a
    time: digits name the stream that it works for. When one of these rows is full, more overlap
-   gains nothing.
+   gains nothing. Below the rows stand the busy times of all parts added up, the time in which any
+   of them worked, and the first divided by the second, the gain; where that is small, the reason.
 
-   Output of make -C examples pretend-11_timeline, some of it. CPU streams have no such parts, they
-   are threads: more of them gain only the cores that one leaves unused:
+   CPU streams have no such parts, they are threads: more of them gain only the cores that one
+   leaves unused. Their busy time is processor time: where others use the cores, too, the gain may
+   be below 1.
+
+   Output of make -C examples pretend-11_timeline, some of it:
 
        8 chunks of 1.00 MiB, 40 operations each, on cuda:0 (simulated GPU 0)
        ...

@@ -96,7 +96,7 @@ typedef struct {
    the next, the mixed samples and the rate, gets new contents in the same tensors. */
 typedef struct {
   network p, v, g;  /* parameters, how they moved in the step before, the loss's gradient */
-  gt_tensor *rate;  /* (1): minus the learning rate; 0-d it would be a number, which a graph keeps */
+  gt_tensor *rate;  /* (1): minus the learning rate; a graph would take a 0-d one for a constant */
   samples mixed;    /* in a new order for each epoch, and noisy */
   gt_tensor *log_p; /* (n, 10): the logarithms of their classes' probabilities */
   gt_graph *graph;  /* of all steps of an epoch, or NULL */

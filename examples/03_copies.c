@@ -7,7 +7,8 @@
    The host is the CPU with your program. A GPU has memory of its own, and copies go to it over a
    bus. It can fetch from the host's memory by itself, but only if that stays in its place: such
    memory is pinned. What malloc gives is pageable (here: ordinary), since the operating system may
-   move it. So the host itself has to bring it to a pinned buffer, piece by piece:
+   move it. So the host itself has to bring it to a pinned buffer, piece by piece, and the way back
+   is likewise:
 
        ordinary   == the host ==>  pinned buffer  == the GPU ==>  the GPU's memory
        pinned     ================== the GPU ==================>  the GPU's memory

@@ -21,7 +21,7 @@
    The last three columns of the table count the copies, as lesson 03 shows them: asynchronous ones,
    whose call returned at once; staged ones, whose call brought ordinary memory to a pinned buffer;
    and blocking ones, whose call waited until the data was in ordinary memory. A trace lasts from
-   the begin of its first operation to the end of its last one. What the host copies before and
+   the start of its first operation to the end of its last one. What the host copies before and
    after, from and to ordinary memory, counts in the table alone: 11.88 ms there, 11.18 ms in the
    trace.
 

@@ -9,9 +9,9 @@
    A race: one stream writes a tensor, another one reads or writes it, and nothing says who comes
    first. Here one stream makes features, and three others read them:
 
-       stream 1        |-- features 1 --|-- features 2 --|-- features 3 --|
-       with a race     |-- CKA 1 --|      begins too early, and reads what is not there yet
-       with a wait                       |-- CKA 1 --|
+       stream 1        |-- features 1, 2, 3 --|
+       with a race     |-- CKA 1 --|               begins too early: reads what is not there yet
+       with a wait                            |-- CKA 1 --|
 
        cc -O2 -march=native -fopenmp -I. examples/07_three_cka.c -lm -lpthread -o cka
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/07_three_cka.c gputensor_kernels.cu \

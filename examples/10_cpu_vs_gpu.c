@@ -16,11 +16,12 @@
    product, reads it and the result, and writes the result, 2.4 GB together. The memory of that card
    moves 192 GB a second, so 1000 steps take it 12.5 s or more. The program had stopped its clock
    without waiting for the GPU. What the clock did hold is no computing: making 2 x 10^8 random
-   numbers on the CPU, which torch.randn(...).cuda() does, then their upload from pageable memory and
-   the first use of the GPU; these have lines of their own below.
+   numbers on the CPU, which torch.randn(...).cuda() does, then their upload from pageable memory
+   and the first use of the GPU; these have lines of their own below.
 
    The CPU does fewer steps here, and their time is scaled to 1000. It works on a created stream,
-   which is a queue as on a GPU, so the false clock can be seen on a laptop, too.
+   which is a queue as on a GPU, so the false clock can be seen on a laptop, too: it is the column
+   "not waited for", the time until the last call has returned, and the GB/s that follow from it.
 
    Output (times differ; it needs 1.6 GB; with --small, and where the memory is less than 3 GB, as of
    the pretend GPU, a million numbers do):

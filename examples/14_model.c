@@ -17,7 +17,7 @@
                                                 here a new one is made
        x.cuda()                                 gt_to(x, gt_cuda(0)): in both x stays where it is
        model.half()                             m = to_dtype(&m, GT_FLOAT16)
-       torch.save, torch.load(map_location=d)   save(&m), load(d): a file of NumPy's a parameter
+       torch.save, torch.load(map_location=d)   save(&m), load(d): a NumPy file for each parameter
 
    Output without a GPU:
 

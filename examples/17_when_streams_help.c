@@ -19,7 +19,7 @@
             gputensor_kernels.cu -o help
        ./help [--device cpu|cuda|cuda:N]
 
-   In PyTorch, where the program has to order the streams itself, before and after them:
+   In PyTorch the program has to order the streams itself, before their work and after it:
 
        for s in streams: s.wait_stream(torch.cuda.current_stream())
        with torch.cuda.stream(s): ...

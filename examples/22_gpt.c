@@ -18,9 +18,9 @@
        at the end       logits = layer_norm(x) times the transposed wte
 
    layer_norm subtracts a row's mean and divides by its deviation. In attention a product makes of
-   each row a query, a key and a value. A token's query times another one's key is how much it
-   takes of that one's value; softmax makes parts of these, which add up to 1. A head is 64 numbers
-   of a row, which do that on their own.
+   each row a query, a key and a value. A token's query times another one's key, number by number
+   and added up, says how much it takes of that one's value; softmax makes parts of these, which add
+   up to 1. A head is 64 numbers of a row, which do that on their own.
 
        cc -O2 -march=native -fopenmp -I. examples/22_gpt.c -lm -lpthread -o gpt
        nvcc -O3 -Xcompiler -fopenmp -arch=native -I. examples/22_gpt.c gputensor_kernels.cu -o gpt

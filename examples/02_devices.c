@@ -77,7 +77,7 @@ int main(void) {
     }
     check(named.type == second.type && named.index == second.index);
 
-    gt_tensor *x = gt_zeros(GT_SHAPE(2), GT_FLOAT32, gt_cpu()); /* where the call says */
+    gt_tensor *x = gt_zeros(GT_SHAPE(2), GT_FLOAT32, gt_cpu()); /* it is made where the call says */
     check(x && x->device.type == GT_CPU);
     printf("a tensor made inside the block on cpu is on %s\n", gt_device_string(x->device));
     gt_free(x);

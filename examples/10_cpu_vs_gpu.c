@@ -83,7 +83,7 @@ static gt_device choose(int argc, char **argv, int *small) {
   return device.type == GT_NO_DEVICE ? gt_best_device() : device;
 }
 
-/* Six tensors pass through memory, and four. */
+/* A step of the first moves six tensors through memory, of the second four. */
 static void two_operations(const loop *l) {
   gt_mul(l->product, l->t1, l->t2);
   gt_add(l->result, l->result, l->product);
@@ -92,8 +92,8 @@ static void one_expression(const loop *l) {
   gt_eval(l->result, "a + b*c", l->result, l->t1, l->t2);
 }
 
-/* Seconds until the last call has returned, and until the work is done. By hand, for the sake of
-   the first: gt_benchmark waits, and so cannot show it. */
+/* Seconds until the last call has returned, and until the work is done. gt_benchmark, which waits,
+   could not show the first. */
 static void run(const loop *l, void (*step)(const loop *), int steps, double *returned,
                 double *done) {
   gt_stream_synchronize(l->stream);
@@ -147,7 +147,7 @@ static loop loop_of(gt_tensor *t1, gt_tensor *t2) {
   return l;
 }
 
-/* As many steps as take about two seconds; the first one also touches all memory. */
+/* Ten, or as many as take about two seconds; the first one also touches all memory. */
 static int steps_on_the_cpu(const loop *l) {
   double returned, done;
   run(l, two_operations, 1, &returned, &done);

@@ -94,7 +94,7 @@ typedef struct {
   gt_tensor *tiny[PIECES];        /* and takes less time than its call */
   gt_tensor *large[PIECES];       /* an operation on these fills it */
   gt_tensor *whole, *row[PIECES]; /* slices of one tensor */
-  gt_tensor *host[2][PIECES];     /* pinned and ordinary memory, for copies of `small` */
+  gt_tensor *host[2][PIECES];     /* pinned and ordinary memory, copied to `large` and back */
   gt_graph *graph;                /* all of `tiny`, recorded */
 } work;
 
@@ -167,7 +167,7 @@ static void call(void *argument) {
   GT_SCOPE { j->kind(j->w, j->streams); }
 }
 
-/* Behind the measurement all tensors are set to 1, and it is done once more, traced, with its waits
+/* After the measurement all tensors are set to 1, and it is done once more, traced, with its waits
    counted. *sum: of all results. */
 static double time_of(job j, double *sum, gt_statistics *s) {
   const double ms = gt_benchmark(call, &j, j.w->device, 10).median_ms;

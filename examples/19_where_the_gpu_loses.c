@@ -226,7 +226,7 @@ static void table(double us[][WAYS], int sizes) {
   }
 }
 
-/* Half powers of ten. */
+/* The chart has two rows for each power of ten. */
 static int row_of(double us) { return (int)floor(2 * log10(us)); }
 
 /* Time against size, both by powers of ten: each way has its place in a size's column. */

@@ -96,7 +96,7 @@ static void backward(worker *w, const plan *p, int64_t at, int64_t n, int rank, 
   gt_sum(w->gradient.b2, d, GT_DIM(0), 0);
   gt_sum(w->gradient.b1, dh, GT_DIM(0), 0);
 }
-/* Behind the exchange: every worker takes the same step. */
+/* After the exchange: every worker takes the same step. */
 static void update(worker *w) {
   GT_WITH_STREAM_SCOPED(w->stream);
   gt_eval(w->p.flat, "a - 0.5*b", w->p.flat, w->gradient.flat);

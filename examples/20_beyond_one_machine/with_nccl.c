@@ -32,8 +32,8 @@ static void exchange(worker *w, const team *t) {
   gt_range_pop();
 }
 
-/* An epoch of workers on n GPUs. `timed`: the streams are waited for around each exchange, so that
-   a trace shows how long it takes; an epoch takes longer then. */
+/* An epoch of workers on n GPUs. Where `exchanged` is not NULL, the streams are waited for around
+   each exchange, and it gets the time that these took; an epoch takes longer then. */
 static double epoch(worker *w, const plan *p, const team *t, int n, int e, double *exchanged) {
   double sum = 0;
   for (int i = 0; i < n; i++) begin_epoch(&w[i], p, e);

@@ -155,7 +155,7 @@ typedef struct {
 
 static void three_cka(void *argument) {
   work *w = (work *)argument;
-  GT_SCOPED;
+  GT_SCOPED; /* frees at the end of the function what was made in it */
   gt_tensor *f[NETWORKS], *result[NETWORKS];
   GT_WITH_STREAM(w->front) {
     for (int i = 0; i < NETWORKS; i++) f[i] = features(&w->p[i], w->x);

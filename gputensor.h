@@ -3248,6 +3248,7 @@ enum {
 };
 enum { GT__TRACED_TEXT = 72 };
 enum { GT__RANGES = 256 }; /* of a thread, one in another */
+enum { GT__SCRAP = 192 };  /* characters: of 8 sizes as long as can be */
 typedef struct gt__record {
   uint8_t what, kind, dtype, moving, joined; /* joined: it waited for another stream last */
   int thread, name;                          /* of the host; of the stream */
@@ -3310,7 +3311,7 @@ static __thread struct {
   gt_graph *graph;                    /* that the thread records, or NULL */
   double asked;                       /* when it began to wait for room in a queue */
   int moving; /* 1 + 3 * direction + kind of the copy that it is in; 0: none */
-  char text[4][160];
+  char text[4][GT__SCRAP];
   unsigned text_next;
 } gt__me;
 static void gt__lock(void) { pthread_mutex_lock(&gt__mutex); }
@@ -3478,10 +3479,10 @@ static int gt__refuse_one(const gt_tensor *x) {
 static char *gt__scrap(void) { return gt__me.text[gt__me.text_next++ & 3]; }
 static const char *gt__sizes(int ndim, const int64_t *size) {
   char *text = gt__scrap();
-  size_t n = (size_t)snprintf(text, 160, "(");
-  for (int d = 0; d < ndim && n < 135; d++)
-    n += (size_t)snprintf(text + n, 160 - n, d ? ", %lld" : "%lld", (long long)size[d]);
-  snprintf(text + n, 160 - n, ndim == 1 ? ",)" : ")");
+  size_t n = snprintf(text, GT__SCRAP, "(");
+  for (int d = 0; d < ndim; d++)
+    n += snprintf(text + n, GT__SCRAP - n, d ? ", %lld" : "%lld", (long long)size[d]);
+  snprintf(text + n, GT__SCRAP - n, ndim == 1 ? ",)" : ")");
   return text;
 }
 static const char *gt__shape_text(const gt_tensor *x) { return gt__sizes(x->ndim, x->shape); }
@@ -8881,7 +8882,7 @@ GT_API gt_status gt_trace_save(const char *path) {
     bad |= fclose(file) != 0;
   }
   gt__unlock();
-  return bad ? gt__fail(GT_ERROR_FILE, "%s: %s", path, strerror(errno)) : GT_OK;
+  return bad ? gt__fail(GT_ERROR_FILE, "%.500s: %s", path, strerror(errno)) : GT_OK;
 }
 
 /* ---- >>graph-code -------------------------------------------------------------------------------
@@ -9670,7 +9671,7 @@ static void gt__npy_close(gt__npy *h) {
   if (h->file >= 0) close(h->file);
 }
 #define GT__CLOSED __attribute__((cleanup(gt__npy_close)))
-#define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "%s: " __VA_ARGS__)
+#define GT__NPY_BAD(...) gt__fail(GT_ERROR_FORMAT, "%.500s: " __VA_ARGS__)
 /* Reads or writes all of it, in portions, since systems pass less than 2 GiB at once. Returns 0,
    errno, or -1: the file ended. */
 static int gt__pass(int file, char *p, size_t bytes, int writes) {
@@ -9860,7 +9861,7 @@ static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   int64_t width = gt__dtype[x.dtype].size, from = p - h->end - 1;
   int64_t to = from + (int64_t)gt__nbytes(&x);
   if (h->json && (h->place.ndim != 2 || place[0] != from || place[1] != to))
-    return GT__NULL(GT_ERROR_FORMAT, "%s: data_offsets are not those that sizes make them",
+    return GT__NULL(GT_ERROR_FORMAT, "%.500s: data_offsets are not those that sizes make them",
                     h->path);
   gt__settle(p, gt__nbytes(&x), x.dtype, h->swap);
   GT__LOCAL gt_tensor *copy = at % width ? gt__new(h->shape, x.dtype, gt_cpu(), 0) : NULL;
@@ -9878,7 +9879,7 @@ static gt_tensor *gt__npy_read(const gt__npy *h, int64_t bytes) {
   if (x) x->shape[0] = bytes;
   if (!error) return x;
   if (error < 0) GT__NPY_BAD("the file ends too early", h->path);
-  else gt__fail(GT_ERROR_FILE, "%s: %s", h->path, strerror(error));
+  else gt__fail(GT_ERROR_FILE, "%.500s: %s", h->path, strerror(error));
   gt__free(x);
   return NULL;
 }
@@ -9891,10 +9892,10 @@ static gt_status gt__npy_open(gt__npy *h, const char *path, int json, int64_t *l
   struct stat info;
   if (!path) return gt__fail(GT_ERROR_ARGUMENT, "the path is NULL");
   if (!stat(path, &info) && S_ISFIFO(info.st_mode)) /* to open it might disturb others */
-    return gt__fail(GT_ERROR_FILE, "%s: not a file with a length", path);
+    return gt__fail(GT_ERROR_FILE, "%.500s: not a file with a length", path);
   h->file = open(path, GT__TO_READ);
   if (h->file < 0 || fstat(h->file, &info))
-    return gt__fail(GT_ERROR_FILE, "%s: %s", path, strerror(errno));
+    return gt__fail(GT_ERROR_FILE, "%.500s: %s", path, strerror(errno));
   *length = (int64_t)info.st_size;
   return GT_OK;
 }
@@ -10011,7 +10012,7 @@ static int gt__save_file(const char *path, const gt__image *image, int *whole) {
 static gt_status gt__save_image(const char *path, const gt__image *image) {
   int whole, error = gt__save_file(path, image, &whole);
   if (!error) return GT_OK;
-  return gt__fail(GT_ERROR_FILE, "%s: %s%s", path, strerror(error),
+  return gt__fail(GT_ERROR_FILE, "%.500s: %s%s", path, strerror(error),
                   whole ? "; an older file is untouched" : "");
 }
 /* The file's bytes up to the elements; their number. */
@@ -10081,7 +10082,7 @@ static void gt__unmap(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t
 static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
   void *context = (void *)(uintptr_t)bytes;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, h->file, 0);
-  if (p == MAP_FAILED) return GT__NULL(GT_ERROR_FILE, "%s: %s", h->path, strerror(errno));
+  if (p == MAP_FAILED) return GT__NULL(GT_ERROR_FILE, "%.500s: %s", h->path, strerror(errno));
   gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap, context, 0);
   if (!x) gt__unmap(p, context);
   return x;

@@ -23,7 +23,7 @@ the output is on %s, the operands on %s	needs two devices
 operand %d %s is on %s, operand %d %s on %s	needs two devices
 data is memory of cuda:%d, not of %s	needs a GPU
 data is memory of the host, not of %s	needs a GPU
-%s: the file ends too early	somebody would have to cut the file while it is read
+%.500s: the file ends too early	somebody would have to cut the file while it is read
 operand %d%s was freed by %s	needs GPUTENSOR_CHECK_HANDLES, as in sim/run.sh sanitized
 END
 
@@ -61,7 +61,7 @@ function calls(name, opening,    rest, at, depth, c, i, text, inside, done, in_t
 }
 { sub(/^[ \t]+/, ""); all = all $0 " " }
 END {
-  npy = "%s: "                          # what GT__NPY_BAD begins with
+  npy = "%.500s: "                      # what GT__NPY_BAD begins with
   gsub(/\\ /, "", all)                  # lines of macros that go on
   while (match(all, /\/\*([^*]|\*+[^*\/])*\*+\//))
     all = substr(all, 1, RSTART - 1) " " substr(all, RSTART + RLENGTH)

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -509,6 +510,11 @@ static void test_failed_saves(void) {
   REFUSED_STATUS(gt_save_npy(in_folder("missing/x.npy"), x), GT_ERROR_FILE, "missing/x.npy: No such");
   REFUSED_STATUS(gt_save_npy(folder, x), GT_ERROR_FILE, "Is a directory");
   REFUSED_STATUS(gt_save_npy("", x), GT_ERROR_FILE, "gt_save_npy: : No such");
+  char endless[2001]; /* of which a message has the beginning, and the reason behind it */
+  memset(endless, 'x', 2000);
+  endless[2000] = 0;
+  REFUSED_STATUS(gt_save_npy(endless, x), GT_ERROR_FILE, strerror(ENAMETOOLONG));
+  REFUSED(gt_load_npy(endless, gt_cpu()), GT_ERROR_FILE, strerror(ENAMETOOLONG));
   CHECK_INT(files_there(), 0);
   /* nothing was there, and nothing is */
   REFUSED_STATUS(save_where_little_fits(big), GT_ERROR_FILE, "file.npy: File too large");

@@ -125,6 +125,11 @@ static void test_broadcasts(void) {
             *out = gt_zeros(GT_SHAPE_0D, GT_INT64, DEV);
   REFUSED(gt_eval(NULL, "a + b", tall, wide), GT_ERROR_SHAPE,
           "gt_eval: (4294967296, 4294967296) elements are more than memory can address");
+#define LONGEST "-9223372036854775808"
+#define FOUR LONGEST ", " LONGEST ", " LONGEST ", " LONGEST
+  const int64_t least = INT64_MIN; /* of which a message has all eight */
+  REFUSED(gt_empty(GT_SHAPE(least, least, least, least, least, least, least, least), GT_BOOL, DEV),
+          GT_ERROR_SHAPE, "gt_empty: negative size in (" FOUR ", " FOUR ")");
 #define OUTPUT_1(x, y) x
 #define OUTPUT_2(x, y) x, y
 #define OUTPUT_3(x, y) x, y, x

@@ -6696,9 +6696,9 @@ static gt_status gt__fit(gt__tree *t, gt__node *v, gt__code *g) {
   }
   return GT_OK;
 }
-/* A program for the root in one compute type. Children stand before their parents: what is to be
-   computed apart is, and all of a large tree is made to fit from the leaves on, so that no program
-   is tried that is far too long. */
+/* A program for the root in one compute type. Children stand before their parents, so what must
+   be computed apart is computed first; and of a large tree the subtrees are made to fit, from the
+   leaves on, so that no program that is far too long is ever tried. */
 static gt_status gt__prepare_in(gt__tree *t, int compute, gt__code *g) {
   int apart = gt__cut_tree(t, compute), large = t->n > GT__CODE;
   gt__node *root = gt__root(t);
@@ -10076,15 +10076,15 @@ static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) 
 }
 /* The whole file as bytes: on POSIX its own pages; those that are written to become copies. */
 #ifdef _WIN32
-static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) { return gt__npy_read(h, bytes); }
+static gt_tensor *gt__map_file(const gt__npy *h, int64_t bytes) { return gt__npy_read(h, bytes); }
 #else
-static void gt__unmap(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t)bytes); }
-static gt_tensor *gt__map(const gt__npy *h, int64_t bytes) {
+static void gt__unmap_file(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t)bytes); }
+static gt_tensor *gt__map_file(const gt__npy *h, int64_t bytes) {
   void *context = (void *)(uintptr_t)bytes;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, h->file, 0);
   if (p == MAP_FAILED) return GT__NULL(GT_ERROR_FILE, "%.500s: %s", h->path, strerror(errno));
-  gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap, context, 0);
-  if (!x) gt__unmap(p, context);
+  gt_tensor *x = gt__wrap(p, GT_SHAPE(bytes), GT_UINT8, gt_cpu(), gt__unmap_file, context, 0);
+  if (!x) gt__unmap_file(p, context);
   return x;
 }
 #endif
@@ -10093,7 +10093,7 @@ static gt_status gt__load_list(gt_tensors *list, const char *path, gt_device dev
   int64_t bytes;
   gt__npy h GT__CLOSED;
   if (gt__npy_open(&h, path, 1, &bytes)) return gt__failed();
-  list->gt__file = gt__map(&h, bytes);
+  list->gt__file = gt__map_file(&h, bytes);
   h.content = list->gt__file;
   if (!h.content) return gt__failed();
   char *head = gt__address(h.content);
@@ -10796,6 +10796,7 @@ static void F(cpu_store)(int dtype, void *p, gt__num v) {
 GT__RARELY static T F(cpu_angle)(T x, U which) { return F(trig)(x, which, 1); }
 #endif
 #define GT__ANGLE(which) F(cpu_angle)(a, which)
+/* An operation of THE TABLE on single numbers. */
 GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
   const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
   (void)b, (void)c;
@@ -11497,6 +11498,8 @@ static int gt__cpu_lacks(void); /* see >>cpu-ways */
 #define GT__HOOK_WORK(op, bytes) (void)0
 #define GT__HOOK_AFTER(ms) (void)0
 #endif
+/* Runs an operation by its way; plain ways are refused where the processor, or the compiler, lacks
+   what their bits need. */
 static int gt__cpu_do(const gt__op *op) {
   GT__HOOK_WORK(op, 0);
   if (op->way == gt__cpu_plain_ways[op->kind] && gt__cpu_lacks()) return GT__CPU_LACKS;
@@ -11513,6 +11516,7 @@ static double gt__cpu_time(void) {
   return gt_now_ms();
 #endif
 }
+/* Runs an operation and notes its times in the record of a trace. */
 static int gt__cpu_traced(const gt__op *op) {
   gt__record *r = op->record;
   if (r->number) r->begin = gt_now_ms(); /* else it was just made */
@@ -13036,6 +13040,7 @@ typedef struct {
   int64_t line, to, from; /* elements of a line; from one line to the next */
   int on;
 } gt__cpu_stripes;
+/* `on`: lines of at most 4 elements begin at most 64 bytes apart on both sides. */
 static gt__cpu_stripes gt__cpu_stripes_of(int64_t size, int last, int64_t line, const int64_t *to,
                                           const int64_t *from) {
   gt__cpu_stripes c = {line, line, line, 0};

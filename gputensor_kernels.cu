@@ -2723,7 +2723,7 @@ static int gt__run_map(const gt__op *op, void *queue) {
 }
 
 /* ---- >>reduce ----------------------------------------------------------------------------------
-   THE PLAN of gputensor.h, by teams of threads. A thread's work is a stream of vectors a constant
+   THE PLAN of gputensor.h, by teams of threads. A thread's work is a sequence of vectors a constant
    `hop` apart: inner, across a row, the team side by side; else down the rows. It folds them as
    they are loaded or, behind a program, by way of its slots; single elements where no vectors fit.
    A block joins its chunks of an output in shared memory; what is left of the tree is a second
@@ -2810,7 +2810,7 @@ struct gt__stride { /* how an operand moves, in bytes */
   int64_t next;     /* within a vector */
 };
 struct gt__cut {
-  int32_t way;
+  int32_t pattern; /* LONG, ... */
   int32_t fold;
   int32_t team_log2;
   int32_t chunks_log2;
@@ -2823,8 +2823,9 @@ struct gt__cut {
   bool bare;     /* the program is nothing but its operand, or whether that is not 0 */
   gt__stride in[GT__INPUTS];
 };
-/* What is left of a stream: `left` elements of a row, where a thread's vectors begin `step` apart
-   and the first lacks `skip`; or, down, W for each row, of which `columns` exist. */
+/* Bounds of the elements that a thread still has to read. Along a row: `left` elements, its vectors
+   begin `step` apart, and the first one lacks its first `skip`. Down: W for each row, of which
+   `columns` exist. */
 template <int W>
 struct gt__extent {
   int left;
@@ -2850,10 +2851,10 @@ GT__DEV bool gt__has_lines(const char *from, const gt__stride &m) {
   constexpr int BYTES = W * (int)sizeof(S);
   return m.next == sizeof(S) && ((int)(uintptr_t)from | (int)m.hop) % BYTES == 0;
 }
-/* The next vectors, what there is of them, to memory (OUT) or from it, else `none`. */
+/* Loads the next vectors, with `none` for elements that do not exist; or (OUT) stores them. */
 template <bool OUT, int W, class S, int E>
-GT__DEV void gt__move_stream(char *line, const gt__stride &m, bool lines, const gt__extent<W> &x,
-                             S none, S (&e)[E]) {
+GT__DEV void gt__move_sequence(char *line, const gt__stride &m, bool lines, const gt__extent<W> &x,
+                               S none, S (&e)[E]) {
   S(*y)[W] = (S(*)[W])e;
   const auto move = [&](int j, bool whole) {
     char *at = line + j * m.hop;
@@ -2940,7 +2941,7 @@ GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool
     return;
   }
   if (near) {
-    gt__move_stream<false>((char *)v.line, m, lines, x, S(), all);
+    gt__move_sequence<false>((char *)v.line, m, lines, x, S(), all);
   } else {
     GT__UNROLL for (int j = 0; j < U; j++) {
       if (whole) gt__load_line((const char *)at(j, 0), u[j]);
@@ -2997,14 +2998,14 @@ constexpr int gt__lanes = gt__in_order<FOLD> ? 8 : W;
 /* Folds a thread's elements, mirrored, to its lanes, vectors being `hop` elements apart. SHORT, in
    order: the lanes of a row are halved until 8 are left. */
 template <int FOLD, int W, class T, class S, int N>
-GT__DEV void gt__take_elements(int way, gt__lane_results<T> &r, const S (&e)[N], int first, int hop,
-                               T mirror) {
+GT__DEV void gt__take_elements(int pattern, gt__lane_results<T> &r, const S (&e)[N], int first,
+                               int hop, T mirror) {
   const auto of = [&](int i) {
     const T x = gt__as<T>(e[i]);
     return gt__in_order<FOLD> ? x : gt__mirror(x, mirror);
   };
   constexpr int LANES = gt__lanes<FOLD, W>;
-  if (way == GT__SHORT_ROWS && gt__in_order<FOLD>) {
+  if (pattern == GT__SHORT_ROWS && gt__in_order<FOLD>) {
     for (int i = 0; i < 8; i++) {
       T x[N / 8];
       for (int c = 0; c < N / 8; c++) x[c] = of(i + 8 * c);
@@ -3019,7 +3020,7 @@ GT__DEV void gt__take_elements(int way, gt__lane_results<T> &r, const S (&e)[N],
       }
       gt__take<FOLD>(r[i], x[0], 0);
     }
-  } else if (LANES == W || way == GT__DOWN || way == GT__BROAD) {
+  } else if (LANES == W || pattern == GT__DOWN || pattern == GT__BROAD) {
     GT__EACH gt__take<FOLD>(r[i % W], of(i), first + i / W * hop);
   } else {
     GT__EACH gt__take<FOLD>(r[i % LANES], of(i), first + i / W * hop);
@@ -3157,7 +3158,7 @@ struct gt__folder {
   bool lines;
   gt__extent<W> left;
   __device__ __forceinline__ gt__folder(const gt__reduce_args &p, const gt__cut &w) : p(p), w(w) {
-    down = w.way == GT__DOWN;
+    down = w.pattern == GT__DOWN;
     t = threadIdx.x & ((1 << w.team_log2) - 1);
     hop = down ? 1 : W << w.team_log2;
     group = blockIdx.x / w.across;
@@ -3214,13 +3215,13 @@ struct gt__folder {
       S e[N];
       if constexpr (DIRECT) {
         char *from = line + k * w.in[0].deep;
-        gt__move_stream<false>(from, w.in[0], lines, left, gt__as<S>(none), e);
+        gt__move_sequence<false>(from, w.in[0], lines, left, gt__as<S>(none), e);
       } else {
         compute(s, k, e);
       }
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
         constexpr int FOLD = decltype(fold)::value;
-        gt__take_elements<FOLD, W>(w.way, r, e, k, hop, gt__mirror_of<T>(p.fold));
+        gt__take_elements<FOLD, W>(w.pattern, r, e, k, hop, gt__mirror_of<T>(p.fold));
       });
       left.left -= U * left.step;
       left.skip = 0;
@@ -3237,7 +3238,7 @@ struct gt__folder {
     }
   }
   __device__ __forceinline__ void join(gt__lane_results<T> &r) {
-    const bool broad = SOURCE == GT__ANYHOW && w.way == GT__BROAD;
+    const bool broad = SOURCE == GT__ANYHOW && w.pattern == GT__BROAD;
     if (broad) spread(r);
     if (!down)
       gt__by_fold<SOURCE>(w.fold, [&](auto fold) {
@@ -3412,7 +3413,8 @@ static bool gt__is_light(const gt__reduce_args *args, int compute) {
   }
   return light;
 }
-static int gt__log2_above(int64_t x) { /* the least power of two that is x or more */
+static int gt__log2_above(
+    int64_t x) { /* the exponent of the least power of two that is x or more */
   return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
 }
 
@@ -3429,11 +3431,11 @@ static void gt__lay_teams(gt__reduce_plan *j, const gt__reduce_args *args, int64
                           int own) {
   gt__cut *w = &j->w;
   const int64_t parts = (args->inner ? (n - 1) / own : (args->outer - 1) / W) + 1;
-  w->way = n <= 16 * own ? GT__SHORT_ROWS : GT__LONG;
+  w->pattern = n <= 16 * own ? GT__SHORT_ROWS : GT__LONG;
   w->team_log2 = min(5, gt__log2_above(parts));
   gt__lay_outputs(j, args);
   if (args->inner) return;
-  w->way = GT__DOWN;
+  w->pattern = GT__DOWN;
   w->team_log2 = j->threads_log2 - w->chunks_log2;
   w->outs = W << w->team_log2;
   w->across = gt__blocks(args->outer, w->outs);
@@ -3488,7 +3490,7 @@ static void gt__cut_work(gt__reduce_plan *j, const gt__reduce_args *args, int64_
     gt__cut_in_any_order(j, args, n, own);
   } else if (args->inner && W == 1 && n > GT__LANES && j->threads_log2 == 8 &&
              args->outer * j->n_chunk < GT__BROAD_CHUNKS) {
-    w->way = GT__BROAD;
+    w->pattern = GT__BROAD;
     w->team_log2 = 8;
     w->chunks_log2 = 0;
     w->outs = 1;
@@ -3638,7 +3640,7 @@ GT__DEV void gt__read_soft(const gt__reduce_args &p, const gt__stride &m,
     char *from = at.row(p, p.pre.in[0]);
     from += (at.k - at.shift) * m.deep;
     const bool lines = gt__has_lines<W, S>(from, m);
-    gt__move_stream<false>(from, m, lines, at.x, none, y);
+    gt__move_sequence<false>(from, m, lines, at.x, none, y);
     gt__cast_all(e, y);
   };
   if (!gt__if_usual<T>(p.pre.in[0].dtype, read)) __builtin_unreachable();
@@ -3686,7 +3688,7 @@ GT__DEV uint32_t gt__soft_powers(const gt__soft_place<T> &at, T most, T (&e)[N])
    goes on with the lanes as the one before left them in shared memory, and at last all have them.
    */
 template <class T, int N>
-GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T *lane) {
+GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int pattern, const T (&e)[N], T *lane) {
   constexpr int W = gt__lot<T>;
   constexpr int WARPS = gt__soft_place<T>::WARPS;
   gt__lane_results<T> r = {};
@@ -3694,7 +3696,7 @@ GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int way, const T (&e)[N], T 
     const bool mine = !at.by_block || round == at.warp % WARPS;
     for (int i = 0; i < 8; i++)
       if (round && (mine || round == WARPS)) r[i].value = lane[i * 32 + at.t];
-    if (mine) gt__take_elements<GT__FOLD_SUM, W>(way, r, e, 0, 0, (T)0);
+    if (mine) gt__take_elements<GT__FOLD_SUM, W>(pattern, r, e, 0, 0, (T)0);
     if (!at.by_block) break;
     for (int i = 0; i < 8; i++)
       if (mine) lane[i * 32 + at.t] = r[i].value;
@@ -3728,7 +3730,7 @@ GT__DEV void gt__store_soft(const gt__reduce_args &p, const gt__stride &m,
     to += (at.k - at.shift) * m.deep;
     gt__cast_all(y, e);
     const bool lines = gt__has_lines<W, S>(to, m);
-    gt__move_stream<true>(to, m, lines, at.x, S(), y);
+    gt__move_sequence<true>(to, m, lines, at.x, S(), y);
   });
 }
 /* Softmax and its kind: a row in registers, read once (by log_softmax twice), with one exp an
@@ -3750,7 +3752,7 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
     most = gt__soft_most(at, e, joined);
     if (p.soft == GT__LOGSUMEXP && isinf((double)most)) most = 0;
     const uint32_t least = gt__soft_powers(at, most, e);
-    T sum = gt__soft_sum(at, w.way, e, lane[at.chunk]);
+    T sum = gt__soft_sum(at, w.pattern, e, lane[at.chunk]);
     const int chunks = (int)p.n_chunk;
     if (at.by_block) sum = gt__fold_warps<GT__FOLD_SUM>(joined, sum, at.chunk, chunks, at.t);
     if (p.soft == GT__SOFTMAX) gt__soft_divide(e, sum, least);
@@ -3775,7 +3777,7 @@ static int gt__run_soft_rows(const gt__op *op, void *stream) {
   const int64_t n = args->n + (args->n + W > GT__CHUNK ? 0 : gt__slack(args, W));
   const bool shares = n <= GT__SOFT_ROW; /* does a block have several rows? */
   gt__cut w = {};
-  w.way = n <= 16 * 32 ? GT__SHORT_ROWS : GT__LONG; /* a thread has 32 elements of a row */
+  w.pattern = n <= 16 * 32 ? GT__SHORT_ROWS : GT__LONG; /* a thread has 32 elements of a row */
   w.team_log2 = min(5, gt__log2_above((n - 1) / 32 + 1));
   w.outs = shares ? 256 >> w.team_log2 : 1;
   w.in[0] = gt__stride_of(args, &args->pre.in[0], W, w.team_log2);
@@ -3977,7 +3979,7 @@ static int gt__run_picked(const gt__op *op, void *stream) {
   const void *kernel = gt__copy_kernels[c->dst.size_log2];
   return gt__launch(kernel, blocks, GT__THREADS, 0, stream, parameters);
 }
-/* Without an index, a map copies, which loads and stores bits. */
+/* A copy without an index is a map, which loads and stores bits. */
 static int gt__plan_mapped(gt__op *op) {
   static const uint8_t dtype[] = {GT__RAW_8, GT__RAW_16, GT_FLOAT32, GT_FLOAT64};
   gt__map_args *m = (gt__map_args *)op->plan;

@@ -4085,8 +4085,8 @@ static int gt__await_unlocks(gt_stream *t, uint64_t number, int tell) {
   if (!code) gt__learn(&gt__all.done, &seen, t->slot, number);
   return gt__blame(t, code);
 }
-static int gt__await_all_unlocks(const gt_device *device,
-                                 int tell) { /* all streams, or of one device */
+/* Waits for all streams, or for those of one device. */
+static int gt__await_all_unlocks(const gt_device *device, int tell) {
   int code = 0;
   for (int i = 0; i < gt__all.top; i++) { /* also behind one that failed */
     gt_stream *s = gt__all.slot[i];
@@ -5930,7 +5930,7 @@ static void gt__tree_end(gt__tree *t) { /* with its block */
   GT__STRICT; \
   gt__tree t __attribute__((cleanup(gt__tree_end))); \
   gt__tree_begin(&t, text, n, in)
-/* Of the last nodes as its operands. */
+/* Adds a node, whose operands are the last ones. */
 GT__INSIDE gt__node *gt__add_node(gt__tree *t, int op) {
   gt__node *v = &t->node[t->n++];
   memset(v, 0, sizeof *v);
@@ -5996,7 +5996,8 @@ static void gt__complete(gt__tree *t) {
 static void gt__complete_above(gt__tree *t, int level) {
   while (t->last->right > level) gt__complete(t);
 }
-/* What other languages and libraries call ours, and what is none of an expression's operations. */
+/* Names that other languages and libraries have for our operations, and for what an expression
+   cannot do. */
 static const char gt__known_names[] =
     " max fmax amax fmaxf : maximum(x, y); over a dimension gt_max\n"
     " min fmin amin fminf : minimum(x, y); over a dimension gt_min\n"
@@ -6037,7 +6038,8 @@ static void gt__no_operation(gt__tree *t, int at, const char *name) {
   gt__bad_text(t, at, "no operation is called %s%.*s", name, (int)strcspn(hint, "\n"), hint);
 }
 /* -- numbers -- */
-/* The smallest integer has no positive counterpart: its digits are right behind a minus alone. */
+/* The smallest integer has no positive counterpart: its digits are right only behind a
+   minus. */
 static void gt__add_integer(gt__tree *t, int start) {
   uint64_t value = strtoull(t->text + start, NULL, 10), lowest = (uint64_t)1 << 63;
   int is_base = gt__peek(t) == '*' && t->text[t->at + 1] == '*';
@@ -6345,9 +6347,9 @@ static gt_status gt__set_operand(const gt__tree *t, gt__node *v) {
   return status;
 }
 static int gt__is_leaf(const gt__node *v) { return v->op > GT__CAST; }
-/* How many bits hold an integer node's values, where those of its operands take `below`. It is not
-   known of operations but of those that make truths, choose between them, or count them: floats
-   divide by 0 and join bits otherwise. */
+/* How many bits hold an integer node's values, where those of its operands take `below`. Of most
+   operations that is not known, since floats divide by 0 and combine bits in other ways; it is of
+   those that make truths, choose between them, or count them. */
 static int gt__bits_of(const gt__node *v, int below) {
   int op = v->op, counts = op == GT__OP_where || op == GT__OP_add || op == GT__OP_mul;
   if (v->natural != GT__I64) return v->natural == GT__F32 ? 24 : 53;
@@ -6591,7 +6593,7 @@ static int gt__merge_shape(gt_tensor *y, const gt_tensor *x, int ndim) {
   y->ndim = n;
   return 1;
 }
-/* Gives m what is used of a program: a fraction of it, as a rule. Its inputs, but for a product,
+/* Copies to m what is used of a program, as a rule a fraction of it. Its inputs, but for a product,
    become operands as in gt__bind, behind w's output. */
 static void gt__set_program(gt__op *op, gt__map_args *m, const gt__code *g, gt__walk *w, int ndim,
                             int n, const int *order) {
@@ -6709,7 +6711,7 @@ static gt_status gt__prepare_in(gt__tree *t, int compute, gt__code *g) {
   }
   return gt__fit(t, root, g);
 }
-/* The operand, or product, as it is: GT__LOAD is 0. */
+/* The program of an operand, or a product, as it is: one GT__LOAD, which is number 0. */
 static void gt__load_alone(gt__program *p, int compute) {
   memset(p, 0, offsetof(gt__program, ins[1]));
   p->compute = compute;
@@ -6717,7 +6719,8 @@ static void gt__load_alone(gt__program *p, int compute) {
   p->n_slot = 1;
   p->n_ins = 1;
 }
-/* A program that gives the root in that type, as a mean or a floating output takes integers. */
+/* A program that computes the root in that type; for a mean, or a floating output, integers become
+   floats. */
 static gt_status gt__prepare(gt__tree *t, int compute, gt__code *g) {
   gt__node *root = gt__root(t);
   if (root->op == GT__OPERAND) {
@@ -7864,7 +7867,8 @@ static int gt__is_row(const gt_tensor *x, uint32_t set, const gt_tensor *out) {
   if (gt__on_host(x->device) || to != x->dtype) return 0;
   return n <= (n > all / n ? 512 : 1024);
 }
-/* In one read, or: m, the maximum of a row, s, the sum of exp(x - m), and then the result. */
+/* By one operation, which reads once; or in steps: m, the maximum of a row, then s, the sum of
+   exp(x - m), and then the result. */
 static gt_tensor *gt__soft(gt_tensor *out, const gt_tensor *x, uint32_t dims, int keepdim,
                            int soft) {
   static const char *const last[] = {"", "exp(a-b)/c", "(a-b)-log(c)"}; /* by `soft` */
@@ -11949,7 +11953,7 @@ enum { GT__TILE_MAP = 48 };       /* values of a row that gains by transposed ti
 enum { GT__TILE_COPY = 8 };       /* the same of a copy; Zen 4 */
 enum { GT__TILE_SMALL = 128 };    /* the same of elements of one or two bytes; Zen 4 */
 enum { GT__AT_ONCE = 2048 };      /* elements of a map of one operation without blocks; Zen 4 */
-enum { GT__L1_WAY = 4096 };       /* bytes apart, lines meet in a set of L1; all of them */
+enum { GT__L1_PERIOD = 4096 };    /* bytes apart, lines meet in a set of L1; all of them */
 enum { GT__L1_VALUES = 1 << 15 }; /* bytes of B that L1 holds for many rows; Zen 3 */
 enum { GT__L2_LINES = 1 << 12 };  /* values of B, for each lane, that L2 holds; Zen 3 */
 enum { GT__A_BYTES = 1 << 18 };   /* bytes, a quarter of A's panels, as L3 holds; Zen 3 */
@@ -12278,7 +12282,7 @@ GT__INSIDE TARGET void L(take)(const int fold, T *a, const T *b, int64_t n) {
     a[i] = L(join)(fold, a[i], x);
   }
 }
-/* Four rows at once, while lines of the next rows are fetched: many short streams outwit the
+/* Four rows at once, while lines of the next rows are fetched: many short rows outwit the
    processor's own prefetching, and a Zen 4 sums rows of 1024 three times faster. Of TOP and BOTTOM
    it says whether a NaN passed, or a zero that another may have had to replace. */
 GT__INSIDE TARGET int L(take_four)(const int fold, T *a, const T *b, int64_t n, int64_t pitch,
@@ -14234,7 +14238,7 @@ static int gt__cpu_b_in_place(const gt__cpu_product *c, int threads) {
   const int64_t many = threads > 8 && c->width == 4 ? 2 : 0;
   const double values = (double)x->k * (double)x->n;
   const double bytes = values * (double)c->width;
-  const int meet = c->b_row * c->width % GT__L1_WAY == 0;
+  const int meet = c->b_row * c->width % GT__L1_PERIOD == 0;
   if (x->b.dtype != c->loops->native) return 0;
   if (x->k <= 0 || c->b_col != 1) return 0;
   if (meet && x->m > rows + many) return 0;
@@ -14246,7 +14250,7 @@ static int gt__cpu_b_in_place(const gt__cpu_product *c, int threads) {
    take 1.6 times as long. */
 static int gt__cpu_a_in_place(const gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
-  const int meet = c->a_row * c->width % GT__L1_WAY == 0 && c->loops->rows > 6;
+  const int meet = c->a_row * c->width % GT__L1_PERIOD == 0 && c->loops->rows > 6;
   const double panels = (double)x->n / (double)c->loops->panel;
   const double bytes = (double)x->m * (double)x->k * (double)c->width;
   if (x->a.dtype != c->loops->native) return 0;
@@ -15368,8 +15372,8 @@ static int gt__cuda_properties(int index, gt_properties *out) {
 /* -- memory: a private stream-ordered pool per device, which keeps what it once had; the GPUs in
    use reach each other's, so that copies go straight: 394 GB/s between two H200, by way of
    the host 39 -- */
-static void gt__cuda_open_pool(int index,
-                               int to) { /* if that fails, copies go by way of the host */
+/* Opens a GPU's pool to another one; if that fails, copies go by way of the host. */
+static void gt__cuda_open_pool(int index, int to) {
   struct cudaMemAccessDesc access = {{cudaMemLocationTypeDevice, to},
                                      cudaMemAccessFlagsProtReadWrite};
   if (index == to || !gt__gpu.pool[index] || !gt__gpu.pool[to]) return;

@@ -1549,15 +1549,15 @@ GT__DEV bool gt__if_usual(int dtype, F f) {
 enum { GT__OP_mul_add = GT__OPS }; /* a*b + c, which is two instructions: for gt__short */
 GT__FORMULA(mul_add, float, GT__ADD(GT__MUL(a, b), c))
 
-/* Quotients whose exponents are all far from both ends: a from 2^-63 to 2^65, b from 2^-31 to 2^33.
-   False: one of them is not, and nothing was done. */
+/* Quotients whose exponents are all far from both ends: a from 2^-63 to 2^65, b from 2^-31 to
+   2^33. False: one of them is not, and nothing was done. */
 template <int N>
 GT__DEV bool gt__divide_easily(float (&a)[N], const float (&b)[N]) {
   uint32_t far_a = 0, far_b = 0;
   GT__EACH far_a |= __float_as_uint(a[i]) - (64u << 23);
   GT__EACH far_b |= __float_as_uint(b[i]) - (96u << 23);
-  const uint32_t far = (far_a & 2u << 29) | (far_b & 3u << 29);
-  if (far) return false;
+  const uint32_t outside = (far_a & 2u << 29) | (far_b & 3u << 29);
+  if (outside) return false;
   GT__EACH a[i] = gt__easy_div_f32(a[i], b[i]);
   return true;
 }
@@ -1629,7 +1629,7 @@ GT__DEV void gt__draw(int op, const gt__program &p, const gt__batch &b, int k, c
     r[i] = gt__random_value(op, p, index, low[i], range[i]);
   }
 }
-/* A heavy instruction (exp, pow ...) on N elements of the E at a time, the first ones. Between, the
+/* A heavy instruction (exp, pow ...) on the first N of the E elements at a time; in between the
    accumulator is rotated by N, since registers cannot be indexed: of 4, two at a time, a b c d
    becomes c d A B and then A B C D. Elements' places are computed in the cases that need them,
    since nvcc moves what it can out of the loop over instructions, for all programs. */
@@ -1818,8 +1818,9 @@ static __device__ __noinline__ void gt__store_other(int dtype, char *to, int64_t
 /* Fills slot k with a transposed operand, whose columns are lines: a tile of 64 rows and 16 vectors
    across. Eight lanes read 8 rows of one column, which lie side by side (16 rows, in pairs, if
    elements have 16 bits), the next eight lanes the rows below in the vector's next column. Each
-   element goes where the thread works that it belongs to. 16 neighbouring threads have the 16
-   vectors of a row, in row r vector q at q ^ (r & 7), so that these places are in different banks:
+   element is written to the place of the thread that works on it. 16 neighbouring threads have the
+   16 vectors of a row, in row r vector q at q ^ (r & 7), so that these places are in different
+   banks:
 
        thread   0   1   2   3   4   5   6   7   8   9 ...  of 16; each has 16 bytes of the slot
        row 0    0   1   2   3   4   5   6   7   8   9 ...  its vector
@@ -1874,8 +1875,8 @@ static __device__ __noinline__ void gt__fill_transposed(int dtype, const char *f
   else transpose(gt__raw<uint16_t>());
 }
 /* Fills slot k with vectors of any dtype, whose elements are side by side or `column` bytes apart.
-   So comes, too, what all rows share: by way of the L1 cache, which copies do not ask. 18 doubles
-   that all blocks copied from the L2 cache took 2640 us; so they take 147. */
+   What all rows share comes like this, too, since it stays in the L1 cache, which asynchronous
+   copies pass by: 18 doubles that all blocks read take 147 us, copied from the L2 cache 2640. */
 template <class T, int V>
 static __device__ __noinline__ void gt__fill_apart(int dtype, const char *from, int64_t next,
                                                    int column, int exist, gt__slots s, int k) {
@@ -2050,24 +2051,24 @@ static bool gt__is_placed(const gt__program *p) {
     placed |= p->ins[i].op >= GT__INDEX && p->ins[i].op <= GT__INTEGER;
   return placed;
 }
-static void gt__move_last_but_one(int64_t *x, int d, int near) {
+static void gt__move_last_but_one(int64_t *x, int d, int at) {
   const int64_t moved = x[d];
-  memmove(x + d, x + d + 1, (near - d) * sizeof *x);
-  x[near] = moved;
+  memmove(x + d, x + d + 1, (at - d) * sizeof *x);
+  x[at] = moved;
 }
-/* Makes a dim with which the last is worth transposing the last but one; false: there is none that
-   is not, or values depend on their place. */
+/* Moves the dim with which the last one is worth transposing to the last place but one. False: it
+   is there already, or there is none, or values depend on their place. */
 static bool gt__bring_near(gt__map_args *to, const gt__map_args *args) {
-  const int near = args->ndim - 2;
-  int d = near;
+  const int at = args->ndim - 2;
+  int d = at;
   while (d >= 0 && !gt__is_across(args, d)) d--;
-  if (d < 0 || d == near || gt__is_placed(&args->program)) return false;
+  if (d < 0 || d == at || gt__is_placed(&args->program)) return false;
   *to = *args;
-  gt__move_last_but_one(to->size, d, near);
-  gt__move_last_but_one(to->out.stride, d, near);
+  gt__move_last_but_one(to->size, d, at);
+  gt__move_last_but_one(to->out.stride, d, at);
   for (int k = 0; k < args->program.n_in; k++) {
     int64_t *stride = to->in[k].stride;
-    gt__move_last_but_one(stride, d, near);
+    gt__move_last_but_one(stride, d, at);
   }
   return true;
 }
@@ -2112,8 +2113,8 @@ static void gt__lay_map_tiles(gt__tiling *t, const gt__map_args *args, int threa
   t->dr = one ? 0 : hop >> t->columns_log2;
   t->dc = one ? hop : 0;
 }
-/* false: the map cannot be cut into whole vectors, or of several batches each would take tiles of a
-   third more rows than it has, transposed of twice as many. */
+/* False: the map cannot be cut into whole vectors; or there are several batches, and the tiles of
+   one would have over a third more rows than the batch or, transposed, over twice as many. */
 static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads, int vectors,
                            int W) {
   const int compute = args->program.compute;
@@ -2172,7 +2173,7 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   X(abs, 1, 1) X(maximum, 2, 1) X(minimum, 2, 1) \
   X(eq, 2, 1) X(ne, 2, 1) X(lt, 2, 1) X(le, 2, 1)
 /* clang-format on */
-__host__ __device__ constexpr bool gt__makes_bools(int op) { /* in the order of THE TABLE */
+__host__ __device__ constexpr bool gt__makes_bools(int op) { /* these stand together in THE TABLE */
   return op >= GT__OP_eq && op <= GT__OP_isfinite;
 }
 enum { GT__SHORT_BLOCK = 256 }; /* vectors of a block */
@@ -2521,7 +2522,8 @@ GT__DEV void gt__get(const gt__bfloat16_slots &s, unsigned slot, float (&x)[N]) 
   gt__cast_all(x, u[0]);
 }
 /* Sigmoids that are to be bfloat16. The approximations are so good on every GPU that the short form
-   is wrong by less than 12 ulp of float32 where no number is below -4. */
+   is wrong by less than 12 ulp of float32 where no number is below -4. If one lies so near to the
+   middle of two bfloat16, all are computed in full. */
 template <int N>
 GT__DEV void gt__round_sigmoid(float (&x)[N]) {
   float y[N];
@@ -2749,8 +2751,8 @@ template <class T>
 using gt__lane_results = gt__found<T, int>[8];
 /* Where the values come from: the operand, U vectors at a time, or 8 elements of a TINY row; or a
    program, LIGHT with the usual operands, of float64 also float32 and bfloat16, or ANYHOW, one by
-   one. Elements S that are not T wait for their fold. DIRECT_SUM has
-   nothing but the sum. */
+   one. Elements S that are not T are converted as they are folded. DIRECT_SUM has nothing but the
+   sum. */
 enum {
   GT__DIRECT_SUM = -1,
   GT__TINY,
@@ -2779,8 +2781,8 @@ GT__DEV T gt__fold_two(T a, T b) {
 #endif
   return gt__fold_values(FOLD, a, b);
 }
-/* Folds what comes later: it takes the place of an equal one never, and of anything but NaN if it
-   is NaN: one comparison that is false for NaN tells both. */
+/* Folds in an element that comes later. It never replaces an equal one, and if it is NaN it
+   replaces all but a NaN: one comparison, which is false for NaN, tells both. */
 template <int FOLD, class T, class I>
 GT__DEV void gt__take(gt__found<T, I> &a, T x, I index) {
   if (FOLD != GT__FOLD_ARGMAX) {
@@ -2839,8 +2841,8 @@ struct gt__extent {
   __device__ __forceinline__ bool all(int n) const { return is_full(n - 1) && !skip; }
 };
 /* Rows start anywhere, vectors at multiples of their size: a row's first vector begins so many
-   elements before it. That rotates the lanes, each is one of a thread's still, and as lane i
-   meets i + 128, then i + 64, ... of the lanes in a circle, halving makes the same bits. */
+   elements before it. That rotates the lanes. Each is still one lane of a thread, and since lane i
+   takes in lane i + 128, then i + 64, ..., round a circle, halving makes the same bits. */
 template <int W>
 GT__DEV int gt__shift(const char *row, const gt__stride &m, int size_log2) {
   return m.next >> size_log2 == 1 ? (unsigned)(uintptr_t)row >> size_log2 & (W - 1) : 0;
@@ -2926,8 +2928,8 @@ GT__DEV gt__vectors<N> gt__find_vectors(const gt__reduce_args &p, const gt__oper
 /* The next vectors of an operand, of elements S, as T: near ones, of one dim at most, or far ones,
    that go on in the next line of their dim. */
 template <class S, int W, int U, class T, int E>
-GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool lines, bool near,
-                              const gt__extent<W> &x, T (&e)[E]) {
+GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool lines,
+                              bool one_line, const gt__extent<W> &x, T (&e)[E]) {
   const auto at = [&](int j, int i) {
     const char *vector = v.line + v.at[j];
     return (const S *)(vector + i * m.next);
@@ -2940,7 +2942,7 @@ GT__DEV void gt__load_vectors(const gt__vectors<U> &v, const gt__stride &m, bool
     for (int i = 0; i < E; i++) e[i] = y;
     return;
   }
-  if (near) {
+  if (one_line) {
     gt__move_sequence<false>((char *)v.line, m, lines, x, S(), all);
   } else {
     GT__UNROLL for (int j = 0; j < U; j++) {
@@ -2960,7 +2962,7 @@ template <class T, int W, int E>
 GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const gt__slots &s,
                                int64_t o, int64_t k, int hop, const gt__extent<W> &x, T (&e)[E]) {
   constexpr int U = E / W;
-  const bool near = p.pre.ndim - 1 <= p.n_kept;
+  const bool one_line = p.pre.ndim - 1 <= p.n_kept;
   const int n = x.all(U) ? U : (x.left - 1) / x.step + 1;
   GT__LOOP for (int slot = 0; slot < p.pre.program.n_in; slot++) {
     const gt__operand &in = p.pre.in[slot];
@@ -2975,7 +2977,7 @@ GT__DEV void gt__load_operands(const gt__reduce_args &p, const gt__cut &w, const
             __pipeline_memcpy_async(gt__at<U>(s, slot, j), v.line + v.at[j], 16);
         return;
       }
-      gt__load_vectors<S, W, U>(v, m, lines, near, x, e);
+      gt__load_vectors<S, W, U>(v, m, lines, one_line, x, e);
       if (!w.bare) gt__put(s, slot, e);
     });
   }
@@ -3292,7 +3294,7 @@ __global__ void __launch_bounds__(256, SOURCE != GT__TINY && SOURCE < GT__LIGHT_
   gt__leave<SOURCE>(p, w.fold, board, scratch, outs, leaves, f.o0, f.group, w.groups);
 }
 /* The rest of the tree: a block joins the groups of `outs` outputs, `leaves` of them to one, and
-   leaves these in place of groups that it is done with, until one is left. Its threads and their
+   stores these in place of groups that it is done with, until there is one. Its threads and their
    registers are so few that it starts beside two blocks of the first kernel: if it had to wait for
    room, dim 0 of 16384x1024 would take 5 us more. */
 enum { GT__COMBINERS = 256 };
@@ -3413,10 +3415,8 @@ static bool gt__is_light(const gt__reduce_args *args, int compute) {
   }
   return light;
 }
-static int gt__log2_above(
-    int64_t x) { /* the exponent of the least power of two that is x or more */
-  return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0;
-}
+/* The exponent of the least power of two that is x or more. */
+static int gt__log2_above(int64_t x) { return x > 1 ? 64 - __builtin_clzll((uint64_t)x - 1) : 0; }
 
 /* -- cutting the work, rows of n elements, for threads with `own` elements at a time -- */
 static void gt__lay_outputs(gt__reduce_plan *j, const gt__reduce_args *args) {
@@ -3705,8 +3705,8 @@ GT__DEV T gt__soft_sum(const gt__soft_place<T> &at, int pattern, const T (&e)[N]
   gt__fold_team<GT__FOLD_SUM, W>(r, at.team);
   return r[0].value;
 }
-/* Quotients by one number: corrected once, as all hard cases allow, if no remainder may be
-   subnormal. */
+/* Divides all by one number. A product with the inverse, corrected once, is the rounded quotient in
+   all hard cases, if no remainder may be subnormal. */
 template <class T, int N>
 GT__DEV void gt__soft_divide(T (&e)[N], T sum, uint32_t least) {
   const T once = GT__DIV((T)1, sum);
@@ -4326,7 +4326,7 @@ static int gt__plan_scan(gt__op *op) {
   const bool lies = s->inner == 1 || s->pre.out.stride[s->dim] == 1;
   if (ROWS && !lies) return 0;
   const int64_t places = s->outer * s->inner * chunks;
-  if (chunks > 1) op->scratch = places * 16; /* for theirs, too */
+  if (chunks > 1) op->scratch = places * 16; /* also for the totals of totals */
   return 1;
 }
 template <bool ROWS>
@@ -5100,7 +5100,8 @@ static bool gt__is_on_hopper(const gt__matmul_args *x) {
   if (max(max(x->m, x->n), x->k) > INT_MAX / 4) return false;
   return tiles * (x->k / 64. + 1) <= INT_MAX;
 }
-/* Float32 in pieces costs more than few rows or a small product; below 16 of K its error shows. */
+/* To split float32 into pieces costs more than it gains where rows are few or the product is small;
+   below 16 of K the error of pieces shows. */
 static bool gt__is_for_hopper(const gt__matmul_args *x) {
   const double c = (double)x->m * x->n;
   if (!gt__is_on_hopper(x)) return false;
@@ -5212,7 +5213,7 @@ static bool gt__read_afters(gt__product *j) {
   }
   return true;
 }
-/* Where C goes: to its place, or, always or if need be, to scratch and from there by a map. */
+/* Can the sums go straight to C, through an epilogue of simple steps? */
 static bool gt__fits_place(gt__product *j) {
   const gt__partition *t = &j->t;
   const gt__operand *out = &j->x.post.out;
@@ -5221,6 +5222,7 @@ static bool gt__fits_place(gt__product *j) {
   if (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type) return false;
   return gt__is_usual(j->x.compute, t->dtype);
 }
+/* Where the sums go: to C or, always or if need be, to scratch, and from there to C by a map. */
 static void gt__plan_output(gt__product *j, bool always) {
   const gt__operand *out = &j->x.post.out;
   gt__partition *t = &j->t;
@@ -5260,7 +5262,7 @@ struct gt__corner {
   int m;
   int n;
 };
-GT__DEV unsigned gt__quotient(unsigned x, gt__fast_divisor d) { /* of x without the upper bit */
+GT__DEV unsigned gt__quotient(unsigned x, gt__fast_divisor d) { /* for x below 2^31 */
   const unsigned q = __umulhi(x, d.inverse);
   return q + (x - q * d.by >= d.by);
 }
@@ -5643,8 +5645,8 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
     const int bd = b.deep();
     const int lane = threadIdx.x % 32;
     const int low = lane % 8;
-    const int near = lane & 8;
-    const int far = lane / 2 & 8;
+    const int inner_8 = lane & 8;
+    const int outer_8 = lane / 2 & 8;
     const T *u = at + P::row() * aw + q * ad;
     const T *v = at + P::A::SIZE + P::column() * bw + q * bd;
     if constexpr (DOUBLE) {
@@ -5656,8 +5658,8 @@ struct gt__fragments<P, GT__TENSOR> : gt__places {
       }
       for (int i = 0; i < Y; i++) y[i][0] = v[8 * i * bw];
     } else {
-      u += near * aw + far * ad + low * (aw > 1 ? aw : ad);
-      v += far * bw + near * bd + low * (bw > 1 ? bw : bd);
+      u += inner_8 * aw + outer_8 * ad + low * (aw > 1 ? aw : ad);
+      v += outer_8 * bw + inner_8 * bd + low * (bw > 1 ? bw : bd);
       for (int i = 0; i < X; i++) {
         const T *from = u + 16 * i * aw;
         get(from, aw > 1, x[i], x[i] + 2);
@@ -5959,7 +5961,8 @@ static int64_t gt__count_tiles(const gt__matmul_args *x, const gt__form *f) {
 }
 /* How many of its blocks have room in a multiprocessor's shared memory. */
 static int gt__room_for(const gt__form *f, int facts) { return ((facts & GT__KB) << 6) / f->bytes; }
-/* Of 16 bits both operands must be, and the GPU has no better way. */
+/* Can a form make the product on this GPU? Where it takes 16 bits, both operands must have its
+   dtype, and the GPU must have no better way. */
 static bool gt__suits(const gt__matmul_args *x, const gt__form *f, int facts) {
   if ((facts & GT__BUILT_FOR) < f->cores) return false;
   if (!gt__room_for(f, facts)) return false;
@@ -5978,7 +5981,8 @@ static double gt__time_to_bring(gt__matmul_args *x, const gt__form *f) {
   }
   return us;
 }
-/* And the product: the blocks of a multiprocessor come in waves, and their parts are added up. */
+/* How many us the product takes: blocks come in waves, as many at once as the multiprocessors have
+   room for; then parts are added up. */
 static double gt__time_of(const gt__matmul_args *x, const gt__form *f, int facts, int64_t tiles,
                           int64_t parts, int64_t share) {
   const int at_once = min(GT__THREADS_AT_ONCE / f->threads, gt__room_for(f, facts));
@@ -6091,12 +6095,12 @@ static int gt__run_tiled(const gt__op *op, void *stream) {
 }
 
 /* ---- >>matmul-tiny ------------------------------------------------------------------------------
-   Products of float32 that are so small that they cost latencies: in a graph of its like 32 x 128 x
-   64 with a bias and relu takes 3.4 us, by >>matmul-tiled and the map that follows there 5.4. A
-   block makes 16 x 16 elements of C, a thread one of them, and brings all that it needs at once: 16
-   rows of A and 16 columns of B, in shared memory lines along K, of which a thread reads four
-   elements at a time. The program behind the product runs before the store.
-   Block: 256. Grid: the tiles of C. */
+   Products of float32 that are so small that their time is latency: in a graph of many alike, one
+   of 32 x 128 x 64 with a bias and relu takes 3.4 us, by >>matmul-tiled and the map behind it 5.4.
+   A block makes 16 x 16 elements of C, a thread one of them, and brings all that it needs at once:
+   16 rows of A and 16 columns of B, in shared memory lines along K, of which a thread reads four
+   elements at a time. The program behind the product runs before the store. Block: 256. Grid: the
+   tiles of C. */
 enum { GT__TINY_TILE = 16 };
 enum { GT__TINY_HALF = GT__THREADS / 2 };
 enum { GT__TINY_PITCH = GT__TINY_K + 4 }; /* lines begin in different banks */
@@ -7587,7 +7591,7 @@ struct gt__skinny {
     }
     GT__KEPT("wgmma.commit_group.sync.aligned;");
   }
-  /* Waits for all products but the last LEFT begun. */
+  /* Waits for all products but the LEFT that were begun last; then adds their sums. */
   template <int LEFT>
   __device__ __forceinline__ void add(float (&to)[N], float (&d)[N]) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");

@@ -9249,6 +9249,7 @@ static double gt__round_ms(void (*work)(void *), void *argument, gt_device devic
   return gt_synchronize(device) || gt__me.status ? -1 : (gt_now_ms() - begin) / n;
 }
 enum { GT__ROUNDS = 1000 };
+/* The first loop finds how many calls make a round, and warms up; the second one measures. */
 GT_API gt_timing gt_benchmark(void (*work)(void *argument), void *argument, gt_device device,
                               double for_ms) {
   gt_timing t = {0, 0, 0, 0, 0};
@@ -9519,6 +9520,8 @@ GT_API gt_status gt_event_synchronize(gt_event *event) {
   GT__CALL;
   return gt__wait_for_event(event);
 }
+/* While a graph is recorded: a wait that it keeps. Between streams of one kind of device: by the
+   event. Else whoever can wait does: the stream, or the host. */
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event) {
   GT__CALL;
   int code, away = 0;
@@ -9618,6 +9621,7 @@ GT_API const char *gt_build_info(void) {
            GT__HOST->info(), gpus, cpu, of_gpus, cuda);
   return text;
 }
+/* All streams are waited for first, then ended; then what is kept for later goes. */
 GT_API void gt_shutdown(void) {
   gt_graph_free(gt__me.graph);
   gt__me.graph = NULL;
@@ -10252,6 +10256,7 @@ static void gt__lent_end(void *context) {
 }
 static void gt__lent_end_old(gt__dl_old *self) { gt__lent_end(self->context); }
 static void gt__lent_end_new(gt__dl_new *self) { gt__lent_end(self->context); }
+/* The handle y keeps the memory until the other side calls the deleter. */
 GT_API void *gt_to_dlpack(const gt_tensor *x, int versioned, int64_t stream) {
   if (GT__NO(x) || gt__meet(x, stream, 0)) return NULL;
   if (!versioned && x->storage->constant)
@@ -10338,6 +10343,7 @@ static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
   x.storage = flat->storage;
   return gt__handle(&x);
 }
+/* The storage calls their deleter when its last handle ends; on failure it is called at once. */
 GT_API gt_tensor *gt_from_dlpack(void *managed, int versioned, int64_t stream) {
   GT__CALL;
   gt__dl_new *now = (gt__dl_new *)managed;
@@ -13226,6 +13232,7 @@ static char *gt__cpu_in_place(const gt__cpu_eval *e, int s, const gt__cpu_runs *
   const int64_t before = gt__offset(b->o, e->kept, m->size, in->stride);
   return gt__cpu_row_at(e, in, b->k) + before * gt__cpu_bytes(in);
 }
+/* Brings the elements of input s, of all rows of a block, side by side to `to`. */
 static void gt__cpu_gather(const gt__cpu_eval *e, int s, const gt__cpu_runs *b, char *to) {
   const gt__operand *in = &e->m->in[s];
   const int64_t size = gt__cpu_bytes(in);

@@ -3770,6 +3770,7 @@ __global__ void __launch_bounds__(4096 / sizeof(T))
 static const void *const gt__soft_kernels[] = {GT__POINTER(gt__soft_kernel<float>),
                                                GT__POINTER(gt__soft_kernel<double>)};
 static int gt__plan_soft_rows(gt__op *op) { return op->u.reduce.soft && op->u.reduce.inner; }
+/* How many threads a row takes, and how many rows a block. */
 static int gt__run_soft_rows(const gt__op *op, void *stream) {
   const gt__reduce_args *args = &op->u.reduce;
   const int compute = args->pre.program.compute;
@@ -7755,6 +7756,7 @@ static int gt__plan_skinny(gt__op *op) {
   gt__cut_strip(j);
   return gt__keep_partition(op, j, j + 1);
 }
+/* The tensor maps are made anew at each run, as addresses are known only then. */
 static int gt__run_skinny(const gt__op *op, void *stream) {
   gt__skinny_product job;
   gt__skinny_product *j = &job;

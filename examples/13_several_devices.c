@@ -1,10 +1,10 @@
 /* 13_several_devices.c - one network trained on several devices at once.
 
    You learn: where a result lands when another device is current; what the library says of a device
-   that is not there, and of operands on two devices; what a copy from GPU to GPU costs; and data
-   parallel training of lesson 09's network: each worker has a replica of it and a share of each
-   batch, the gradients are added up and sent back (all-reduce), and the replicas stay equal bit by
-   bit:
+   that is not there, and of operands on two devices; when bytes go from GPU to GPU, and how many;
+   and data parallel training of lesson 09's network: each worker has a replica of it and a share of
+   each batch, the gradients are added up and sent back (all-reduce), and the replicas stay equal
+   bit by bit:
 
        worker 0   weights, share 0 of the batch --> gradient --+         +--> the same step
                                                                +-- sum --+

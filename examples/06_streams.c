@@ -25,8 +25,9 @@
    after, from and to ordinary memory, counts in the table alone: 11.88 ms there, 11.18 ms in the
    trace.
 
-   On CPU streams the "copies" go from the CPU to the CPU, and all work shares the same cores: four
-   streams gain only the cores that one leaves unused, and pinned memory is ordinary memory.
+   On CPU streams the "copies" go from the CPU to the CPU, which the table does not count, and all
+   work shares the same cores: four streams gain only the cores that one leaves unused, and pinned
+   memory is ordinary memory.
 
    Output of make -C examples pretend-06_streams, whose times come from a model; others differ:
 

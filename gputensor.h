@@ -3051,19 +3051,30 @@ enum { GT__MOST_THREADS = 1024 };
                          if the call fails; what has GT__LOCAL is freed at the end of its block.
      a message           All are made by gt__fail, behind the name of the function that was called.
 
-   WORDS. primitive: copy, map, reduce, matmul, scan, order or scatter. operation: a primitive and
-   what it works on, gt__op; of THE TABLE, a function of numbers. point: (stream, number of an
-   operation). use: a point, and the memory that it reads or writes. ledger: the uses of a storage
-   that need not be over. clock: for each stream, the number up to which it is known to be done.
-   mark: an event of a stream that covers its first operations. slot: of a program, an operand,
-   constant or temporary; of a stream, its place in gt__all. text: a formula. tree: a formula with
-   dtypes. program: what a back end runs for each element. way: one implementation of a primitive.
-   plan: what a way decided about an operation; THE PLAN is the order of a reduction's additions.
-   fold: a reduction of any kind. lane: of a fold, one of its partial results; of a graph, a stream
-   on which it is captured; of a trace, a line of the picture. item: what a thread takes of an
-   operation at a time; of a CPU stream, what is in its queue. claim: of memory that a thread works
-   on with the lock given up. bin: a stream of ours on which memory is freed. fresh: not written or
-   used before. host: the processor that runs the program, and its memory. */
+   WORDS
+     primitive   copy, map, reduce, matmul, scan, order or scatter
+     operation   a primitive and what it works on, gt__op; of THE TABLE, a function of numbers
+     way         one implementation of a primitive
+     plan        what a way decided about an operation; THE PLAN is the order of a fold's additions
+     text        a formula
+     tree        a formula with dtypes
+     program     what a back end runs for each element
+     slot        of a program, an operand, constant or temporary; of a stream, its place in gt__all
+     fold        a reduction of any kind
+     chunk       elements of a fold, or of K, that follow each other
+     piece       of a float32, one of the bfloat16 numbers whose sum it is
+     lane        of a fold, one of its partial results; of a graph, a stream on which it is
+                 captured; of a trace, a line of the picture
+     item        what a thread takes of an operation at a time; of a CPU stream, what is in its queue
+     point       a stream and the number of an operation of it
+     use         a point, and the memory that it reads or writes
+     ledger      the uses of a storage that need not be over
+     clock       for each stream, the number up to which it is known to be done
+     mark        an event of a stream that covers its first operations
+     claim       memory that a thread works on with the lock given up
+     bin         a stream of ours on which memory is freed
+     fresh       not written or used before
+     host        the processor that runs the program, and its memory */
 
 /* ---- >>state -----------------------------------------------------------------------------------
    One lock guards the lists of handles and streams and every call that enqueues work: with finer
@@ -4421,6 +4432,7 @@ static int gt__reads_unwritten(const gt__op *op) {
   }
   return 0;
 }
+/* After an operation: what it wrote counts as written or, if its code is an error, as failed. */
 static void gt__mark_output(const gt__op *op, int code) {
   if (!code && !gt__any_failures()) return;
   for (int i = 0; i < op->n_touch; i++) {
@@ -4648,9 +4660,10 @@ static gt_status gt__check_owner(const void *p, gt_device device, int *pinned) {
 }
 
 /* ---- >>storage ---------------------------------------------------------------------------------
-   Device memory is taken and given back in stream order, from pools that keep it. Memory of the
-   host is kept until the work that uses it is done, pinned memory longer, for the next who asks.
-   Where memory goes when the last handle on it ends:
+   Device memory is taken and given back in stream order, from pools that keep it: a pool hands out
+   what was given back on a stream only behind all that the stream was given before, so kernels may
+   still be using it. Memory of the host is kept until the work that uses it is done, pinned memory
+   longer, for the next who asks. Where memory goes when the last handle on it ends:
 
      the host's, its work done       back to the C library
      the host's, work still to do    gt__all.pool[0], until gt__sweep_unlocks finds that done
@@ -6858,6 +6871,7 @@ static int gt__compute_as(const gt_tensor *x, const gt_tensor *like) {
   if (like->dtype != GT_BFLOAT16 || size < 4) return gt__compute_of(like->dtype);
   return size == 4 ? GT__F64 : GT__I64;
 }
+/* gt_eval_n, with a result like `like`; NULL: as the text has it. */
 static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char *text, int n,
                               gt__operands x) {
   if (gt__refuse_text(out, text, 0, n, x)) return NULL;
@@ -9843,8 +9857,9 @@ static gt_status gt__npy_check_length(const gt__npy *h, int64_t length) {
   return GT__NPY_BAD("truncated: %lld bytes of elements, the shape needs %lld", h->path,
                      (long long)length, (long long)bytes);
 }
-/* Makes what a file has elements of a tensor, or the reverse; what is right is not written to. */
-static void gt__settle(void *elements, size_t bytes, gt_dtype dtype, int swap) {
+/* From a file to a tensor, or back: swaps the bytes of each element, if `swap`, and makes bools 0
+   or 1. Bytes that are right are not written to, so a page of the file stays its own. */
+static void gt__swap_bytes(void *elements, size_t bytes, gt_dtype dtype, int swap) {
   unsigned char *p = (unsigned char *)elements;
   size_t width = gt__dtype[dtype].size;
   for (size_t i = 0; swap && i < bytes; i += width)
@@ -9871,7 +9886,7 @@ static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   if (h->json && (h->place.ndim != 2 || place[0] != from || place[1] != to))
     return GT__NULL(GT_ERROR_FORMAT, "%.500s: data_offsets are not those that sizes make them",
                     h->path);
-  gt__settle(p, gt__nbytes(&x), x.dtype, h->swap);
+  gt__swap_bytes(p, gt__nbytes(&x), x.dtype, h->swap);
   GT__LOCAL gt_tensor *copy = at % width ? gt__new(h->shape, x.dtype, gt_cpu(), 0) : NULL;
   if (at % width && !copy) return NULL;
   if (copy) memcpy(gt__address(copy), p, gt__nbytes(&x));
@@ -10158,7 +10173,7 @@ static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
       char *data = image->data + from;
       if (gt__dtype[x->dtype].size != size) continue;
       if (gt_to_array(x, data, bytes)) return gt__failed();
-      gt__settle(data, bytes, x->dtype, !GT__LITTLE_ENDIAN);
+      gt__swap_bytes(data, bytes, x->dtype, !GT__LITTLE_ENDIAN);
       image->n_data += bytes;
       const char *shape = gt__shape_text(x) + 1; /* without its parentheses */
       int length = (int)strcspn(shape, x->ndim == 1 ? "," : ")");
@@ -10581,7 +10596,7 @@ static double gt__cpu_work(const gt__map_args *m) {
   return (double)m->count * (m->program.n_ins + (m->program.heavy ? 16 : 0));
 }
 /* Stores past the caches are seen before what follows. */
-static void gt__cpu_settle(void) {
+static void gt__cpu_fence(void) {
 #ifdef __SSE2__
   __asm__ volatile("sfence" : : : "memory");
 #endif
@@ -10628,7 +10643,7 @@ static void gt__cpu_share_out(gt__cpu_task task, const void *context, int64_t it
     const int me = omp_get_thread_num();
     const int helps = items > s.shares || omp_get_num_threads() < s.shares; /* else each has one */
     gt__cpu_take_all(&s, me, helps, memory ? memory + (size_t)me * own : spare);
-    gt__cpu_settle();
+    gt__cpu_fence();
   }
 }
 #endif
@@ -10649,7 +10664,7 @@ static int gt__cpu_split(gt__cpu_task task, const void *context, int64_t items, 
 #ifdef _OPENMP
   if (threads > 1) gt__cpu_share_out(task, context, items, threads, memory ? scratch : NULL, own);
 #endif
-  gt__cpu_settle();
+  gt__cpu_fence();
   if (memory) GPUTENSOR_FREE(memory);
   return 0;
 }

@@ -94,6 +94,8 @@
      brick      a swizzled tile in shared memory, 64 lines of 128 bytes
      factor     an operand of a product    form       a tile configuration
      strip      a tile of few rows         partition  how C is cut into tiles, and K (split-K)
+     part       a range of K, or of sorted positions, that one block takes
+     wave       the blocks that run at the same time
      piece      of a float32, one of the bfloat16 numbers that it is split into
      mirrored   of a value: -x, of an integer ~x, so that the least becomes the largest
      team       threads that share a row; a warp group */
@@ -1486,9 +1488,8 @@ GT__DEV int64_t gt__locate(const gt__map_args &p, int64_t i, int from, int to,
   return gt__locate_among(p, i, from, to, stride);
 }
 
-/* Loads n elements, `hop` apart, or, OUT, stores them: of the dims from `first` on, where the
-   operand's row begins `row` bytes from its element 0. Behind the n-th element the last is
-   repeated. */
+/* Loads (OUT: stores) n elements, `hop` apart, of the dims from `first` on. The operand's row
+   begins `row` bytes behind its element 0. Loads behind the n-th element repeat it. */
 template <class T, bool OUT, int N>
 GT__DEV void gt__move_apart(const gt__map_args &p, const gt__operand &x, int first, int64_t row,
                             int64_t k, int hop, int n, T (&y)[N]) {
@@ -6626,7 +6627,8 @@ GT__DEV void gt__release(uint64_t *empty, int writers) {
         : "memory");
 }
 /* Starts the products of step i when its stage is full, for rows 64 * half ..: of pieces six, small
-   ones first, or the last three of these. They may go on, those of the step before have ended. */
+   ones first, or the last three of these. On return they may still go on, but those of the step
+   before have ended. */
 template <class P, int LAYOUT, int N>
 GT__DEV void gt__multiply_stage(const gt__ring &r, int i, int half, float (&d)[N], bool add) {
   typedef std::conditional_t<(LAYOUT & GT__OF_FLOAT16) != 0, gt__half, gt__bfloat> T;
@@ -6855,8 +6857,8 @@ GT__DEV void gt__follow_tile(const gt__hopper_args &p, const gt__ring &r, const 
     else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
   });
 }
-/* To C by the copy engine if it can be, else by the threads, once the last stores have been read.
-   */
+/* To C by the copy engine if it can be, else by the threads, once the bytes of the last
+   stores have been read. */
 template <class P>
 GT__DEV void gt__write_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
                             int half, float (&sum)[P::N]) {

@@ -133,7 +133,7 @@ static gt_tensor *out(gt_dtype dtype) { return gt_empty(gt_shape_of(f32), dtype,
   X(softmax_down, gt_softmax(NULL, square64, 0)) \
   X(logsumexp, gt_logsumexp(NULL, square16, GT_DIM(1), 0)) \
   X(matmul, gt_matmul(NULL, square, square)) \
-  X(matmul_turned, gt_matmul(NULL, square64, gt_transpose(square64, 0, 1))) \
+  X(matmul_transposed, gt_matmul(NULL, square64, gt_transpose(square64, 0, 1))) \
   X(matmul_half, gt_matmul(NULL, square16, square16)) \
   X(matmul_formula, gt_matmul_eval(NULL, square, square, fresh("tanh(a)*0.1"))) \
   X(addmm, gt_addmm(NULL, square64, square64, square64, 1e-310, 0.1)) \

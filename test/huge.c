@@ -43,7 +43,7 @@ static void test_maps(void) {
   check_all(y, doubled);
 }
 static int64_t every_third(int64_t i) { return value(1 + 3 * i) + 1; }
-static int64_t turned(int64_t i) { return value(i % ROWS * COLUMNS + i / ROWS); }
+static int64_t transposed(int64_t i) { return value(i % ROWS * COLUMNS + i / ROWS); }
 static int64_t with_row(int64_t i) { return value(i) + 3 * value(i % COLUMNS); }
 static void test_views(void) {
   gt_tensor *x = filled(), *y = NULL, *flat = gt_reshape(x, GT_SHAPE(-1));
@@ -52,7 +52,7 @@ static void test_views(void) {
   check_all(y, every_third);
   gt_free(y);
   y = gt_contiguous(gt_transpose(x, 0, 1));
-  check_all(y, turned);
+  check_all(y, transposed);
   gt_free(y);
   y = gt_eval(NULL, "a + b * 3", x, row);
   check_all(y, with_row);

@@ -685,14 +685,14 @@ static void test_epilogues(void) {
           *c = gt_matmul(NULL, a, b);
       gt_tensor *row = whole(GT_SHAPE(70), d), *column = whole(GT_SHAPE(45, 1), d),
           *full = whole(GT_SHAPE(45, 70), d);
-      gt_tensor *number = whole(GT_SHAPE_0D, d), *turned = relayout(full, 3),
+      gt_tensor *number = whole(GT_SHAPE_0D, d), *transposed = relayout(full, 3),
           *more = whole(GT_SHAPE(2, 45, 70), d);
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "a"), c);
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "relu(a + b)", row),
                  gt_eval(NULL, "relu(a + b)", c, row));
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "a - b", column), gt_sub(NULL, c, column));
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "a + b", full), gt_add(NULL, c, full));
-      CHECK_SAME(gt_matmul_eval(NULL, a, b, "a + b", turned), gt_add(NULL, c, full));
+      CHECK_SAME(gt_matmul_eval(NULL, a, b, "a + b", transposed), gt_add(NULL, c, full));
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "a + b", number), gt_add(NULL, c, number));
       CHECK_SAME(gt_matmul_eval(NULL, a, b, "a + b", gt_scalar_int64(3)),
                  gt_add(NULL, c, gt_scalar_int64(3)));
@@ -1095,15 +1095,15 @@ static void test_rows_of_all_matrices(void) {
         few[k] = gt_to_dtype(gt_eval(NULL, "floor(a*0 + index % 5) - 2", gt_to_dtype(whole[k], GT_FLOAT64)), t);
       const gt_tensor *exact = gt_reshape(gt_matmul(NULL, few[0], few[1]), result);
       each = gt_reshape(few[0], batch);
-      const gt_tensor *turned = gt_transpose(gt_contiguous(gt_transpose(each, 0, 1)), 0, 1);
+      const gt_tensor *transposed = gt_transpose(gt_contiguous(gt_transpose(each, 0, 1)), 0, 1);
       const gt_tensor *across = gt_transpose(gt_contiguous(gt_transpose(each, 1, 2)), 1, 2);
-      CHECK_SAME(gt_matmul(NULL, turned, few[1]), exact);
+      CHECK_SAME(gt_matmul(NULL, transposed, few[1]), exact);
       CHECK_SAME(gt_matmul(NULL, across, few[1]), exact);
       CHECK_SAME(gt_matmul(part, each, few[1]), exact);
       CHECK_INT(gt_item_int64(gt_select(gt_select(gt_select(wide, 2, 0), 1, 0), 0, 0)), 77);
       CHECK_SAME(gt_matmul(NULL, gt_expand(gt_select(each, 0, 0), batch), few[1]),
                  gt_expand(gt_select(exact, 0, 0), result));
-      CHECK_SAME(gt_matmul_eval(NULL, turned, few[1], "a*b + c", few[2], gt_reshape(few[3], result)),
+      CHECK_SAME(gt_matmul_eval(NULL, transposed, few[1], "a*b + c", few[2], gt_reshape(few[3], result)),
                  gt_eval(NULL, "a*b + c", exact, few[2], gt_reshape(few[3], result)));
     }
 }

@@ -113,7 +113,7 @@ static void test_dtypes_and_orders(void) {
                 at = fortran ? i + 2 * (j + 3 * k) : (i * 3 + j) * 4 + k;
                 memcpy(data + (size_t)at * size, wanted + (size_t)((i * 3 + j) * 4 + k) * size, size);
               }
-          for (i = 0; i < 24 && order[o] == '>'; i++) /* turn each element round */
+          for (i = 0; i < 24 && order[o] == '>'; i++) /* swap the bytes of each element */
             for (j = 0; j < (int64_t)size / 2; j++) {
               unsigned char *a = data + (size_t)i * size + j, *b = data + (size_t)(i + 1) * size - 1 - j;
               const unsigned char c = *a;

@@ -596,7 +596,7 @@ static void test_sigmoid_of_sums(void) {
 }
 
 /* Operands that run across the result, of all dtypes and in batches: whole numbers, known by place. */
-static void test_turned(void) {
+static void test_transposed(void) {
   static const int64_t size[][2] = {{8, 8}, {9, 70}, {70, 530}, {130, 1100}};
   int s, t;
   for (s = 0; s < (QUICK ? 3 : 4); s++)
@@ -609,8 +609,8 @@ static void test_turned(void) {
           for (j = 0; j < rows; j++)
             for (k = 0; k < columns; k++, at++) {
               const int64_t across = (i * columns + k) * rows + j;
-              v[across] = (double)(across % 29);                   /* a, turned */
-              v[n + across] = (double)(across % 5);                /* c, turned */
+              v[across] = (double)(across % 29);                   /* a, transposed */
+              v[n + across] = (double)(across % 5);                /* c, transposed */
               v[2 * n + at] = (double)(at % 31);                   /* b */
               v[3 * n + at] = (double)(across % 29 * 2 + at % 31 - across % 5 + k % 7);
             }
@@ -687,7 +687,7 @@ int main(int argc, char **argv) {
   RUN(many_halves);
   RUN(long_halves);
   RUN(sigmoid_of_sums);
-  RUN(turned);
+  RUN(transposed);
   if (DEV.type != GT_CPU) skip("past_the_caches and guards", "about memory of the host");
   else {
     if (!QUICK) RUN(past_the_caches);

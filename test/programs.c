@@ -801,10 +801,10 @@ static int plan_matmul(planner *p, step *s) {
   return 1;
 }
 static void do_matmul(machine *m, step *s) {
-  gt_tensor *a = operand(m, s, 0), *turned = NULL, *b = operand(m, s, 1);
-  if (!b) b = turned = gt_transpose(a, 0, 1);
+  gt_tensor *a = operand(m, s, 0), *transposed = NULL, *b = operand(m, s, 1);
+  if (!b) b = transposed = gt_transpose(a, 0, 1);
   set_result(m, s, gt_matmul_eval(NULL, a, b, "a % 1021"));
-  gt_free(turned);
+  gt_free(transposed);
 }
 /* Has an index the shape that gt_gather wants? */
 static int gathers(const value *index, const value *x, int64_t dim) {

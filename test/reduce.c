@@ -423,9 +423,9 @@ static void free_pools(void) {
 
 /* rows results from n elements each: inner, of shape (rows, n); else (n, rows). Element k of row o
    is data[o*row + k*step], in the order of that shape or of its transpose. */
-static void plan_case(gt_reduction r, gt_dtype t, int64_t n, int64_t rows, int inner, int turned) {
+static void plan_case(gt_reduction r, gt_dtype t, int64_t n, int64_t rows, int inner, int transposed) {
   const int which = r == GT_PROD, arg = r == GT_ARGMAX;
-  const int64_t row = inner == turned ? 1 : n, step = inner == turned ? rows : 1;
+  const int64_t row = inner == transposed ? 1 : n, step = inner == transposed ? rows : 1;
   const void *data = t == GT_FLOAT32 ? (void *)pool_float[which] : (void *)pool_double[which];
   const gt_dtype result = arg ? GT_INT64 : t;
   void *want = malloc((size_t)rows * 8);
@@ -439,9 +439,9 @@ static void plan_case(gt_reduction r, gt_dtype t, int64_t n, int64_t rows, int i
     else ((double *)want)[o] = plan_double(r, d, step, n, inner);
   }
   GT_SCOPE {
-    const gt_shape s = inner != turned ? GT_SHAPE(rows, n) : GT_SHAPE(n, rows);
+    const gt_shape s = inner != transposed ? GT_SHAPE(rows, n) : GT_SHAPE(n, rows);
     gt_tensor *x = gt_from_array(data, s, t, DEV);
-    if (turned) x = gt_transpose(x, 0, 1);
+    if (transposed) x = gt_transpose(x, 0, 1);
     x = reducers[r](NULL, x, GT_DIM(inner), 0);
     CHECK_ARRAY(x, result, want, rows);
   }

@@ -792,7 +792,7 @@ static void test_copies(void) {
 
 /* A matrix, or several, transposed: from a part of rows + pad by columns + pad elements to a part of as
    many. All bytes are as the source has them, and what lies around the part is as it was. */
-static void check_turned(gt_dtype t, int64_t batch, int64_t rows, int64_t columns, int64_t pad, int apart) {
+static void check_transposed(gt_dtype t, int64_t batch, int64_t rows, int64_t columns, int64_t pad, int apart) {
   const size_t size = gt_dtype_size(t);
   const int64_t down = columns + pad, across = rows + pad, wide = columns + pad;
   const size_t n = (size_t)(batch * down * across), n_out = (size_t)(batch * rows * wide);
@@ -829,7 +829,7 @@ static void check_turned(gt_dtype t, int64_t batch, int64_t rows, int64_t column
   free(from);
   free(to);
 }
-static void test_turned(void) {
+static void test_transposed(void) {
   static const int64_t sizes[] = {1, 8, 24, 100, 120, 128, 136, 264};
   static const gt_dtype dtypes[] = {GT_INT16, GT_BFLOAT16, GT_BOOL, GT_FLOAT32, GT_INT64};
   int i, j, k, n = sizeof sizes / sizeof *sizes;
@@ -837,8 +837,8 @@ static void test_turned(void) {
     for (i = 0; i < n; i++)
       for (j = 0; j < n; j++) {
         const int odd = (i + j + k) % 3;
-        check_turned(dtypes[k], 1 + 2 * (odd == 1), sizes[i], sizes[j], odd == 2 ? 8 : 0, (i + j) % 2);
-        if (k < 2) check_turned(dtypes[k], 2, sizes[i], sizes[j], odd, (i + j) % 2);
+        check_transposed(dtypes[k], 1 + 2 * (odd == 1), sizes[i], sizes[j], odd == 2 ? 8 : 0, (i + j) % 2);
+        if (k < 2) check_transposed(dtypes[k], 2, sizes[i], sizes[j], odd, (i + j) % 2);
       }
 }
 
@@ -1076,7 +1076,7 @@ int main(int argc, char **argv) {
   RUN(nan_payloads);
   RUN(every_float16);
   RUN(copies);
-  RUN(turned);
+  RUN(transposed);
   RUN(cat_and_stack);
   RUN(index_select);
   RUN(index_select_everywhere);

@@ -44,7 +44,7 @@ static void check_moments(const gt_tensor *x, double scale) {
   void *p = values_of(x);
   int64_t row;
   gt_tensor *var = gt_var(NULL, x, GT_DIM(1), 1, 0), *norm = gt_norm(NULL, x, 2, GT_DIM(1), 0);
-  gt_tensor *turned = gt_contiguous(gt_transpose(x, 0, 1)), *std = gt_std(NULL, turned, GT_DIM(0), 0, 1);
+  gt_tensor *transposed = gt_contiguous(gt_transpose(x, 0, 1)), *std = gt_std(NULL, transposed, GT_DIM(0), 0, 1);
   CHECK_SHAPE(std, 1, 4);
   for (row = 0; row < 4; row++) {
     const char *at = (const char *)p + (size_t)(row * n) * gt_dtype_size(x->dtype);
@@ -55,7 +55,7 @@ static void check_moments(const gt_tensor *x, double scale) {
   }
   check_moment("std of all", x, scale, gt_std(NULL, x, GT_ALL, 1, 0),
                sqrtl(moments_of(x->dtype, p, 4 * n, 1).var), 0);
-  check_moment("norm of all", x, scale, gt_norm(NULL, turned, 2, GT_ALL, 0),
+  check_moment("norm of all", x, scale, gt_norm(NULL, transposed, 2, GT_ALL, 0),
                moments_of(x->dtype, p, 4 * n, 1).norm, 0);
   free(p);
   p = values_of(var);
@@ -359,21 +359,21 @@ static void test_pixels(void) {
       for (count = 1; count < wide; count++)
         for (layout = 0; layout < 2; layout++) GT_SCOPE { /* by rows; across them */
             enum { H = 5, W = 173 };
-            gt_tensor *image = random_tensor(GT_SHAPE(H, W, wide), (gt_dtype)t, DEV), *part, *fresh, *turned;
+            gt_tensor *image = random_tensor(GT_SHAPE(H, W, wide), (gt_dtype)t, DEV), *part, *fresh, *transposed;
             void *p = values_of(image), *q, *r;
             first = (int)rnd_below(wide - count + 1);
             part = gt_slice(image, 2, first, first + count, 1);
-            turned = layout ? gt_transpose(part, 0, 2) : part;
-            q = values_of(gt_contiguous(turned));
-#define PLACE(i) /* of an element of `turned`, in the image */ \
+            transposed = layout ? gt_transpose(part, 0, 2) : part;
+            q = values_of(gt_contiguous(transposed));
+#define PLACE(i) /* of an element of `transposed`, in the image */ \
   (layout ? ((i) % H * W + (i) / H % W) * wide + first + (i) / H / W : (i) / count * wide + first + (i) % count)
             for (i = 0; i < H * W * count; i++)
               if (bits_at((gt_dtype)t, p, PLACE(i)) != bits_at((gt_dtype)t, q, i)) break;
             CHECK_TEXT(i == H * W * count, "%s, %d of %d: element %d was read wrong",
                        gt_dtype_string((gt_dtype)t), count, wide, (int)i);
             free(q);
-            fresh = random_tensor(gt_shape_of(turned), (gt_dtype)t, DEV);
-            gt_copy(turned, fresh);
+            fresh = random_tensor(gt_shape_of(transposed), (gt_dtype)t, DEV);
+            gt_copy(transposed, fresh);
             q = values_of(fresh);
             r = values_of(image);
             for (i = 0; i < H * W * count; i++)

@@ -562,13 +562,13 @@ static void test_large(void) {
   static const gt_dtype type[] = {GT_FLOAT32, GT_FLOAT16, GT_UINT8, GT_FLOAT64, GT_INT32};
   for (int k = 0; k < 5; k++)
     for (int flips = 0; flips < 8; flips++)
-      for (int turned = 0; turned < (QUICK ? 1 : 3); turned++) GT_SCOPE {
+      for (int transposed = 0; transposed < (QUICK ? 1 : 3); transposed++) GT_SCOPE {
         const gt_tensor *x = numbered(GT_SHAPE(4, 72, 132), GT_INT16);
         gt_tensor *y = gt_eval(gt_empty(gt_shape_of(x), type[k], DEV), "a % 7 - 2*(a % 2)", x), *z, *d, *out;
         for (int dim = 0; dim < 3; dim++)
           if (flips >> dim & 1) y = gt_flip(y, GT_DIM(dim));
-        if ((turned + flips) % 3 == 1) y = gt_transpose(y, 1, 2);
-        if ((turned + flips) % 3 == 2) y = gt_permute(y, GT_SHAPE(2, 0, 1));
+        if ((transposed + flips) % 3 == 1) y = gt_transpose(y, 1, 2);
+        if ((transposed + flips) % 3 == 2) y = gt_permute(y, GT_SHAPE(2, 0, 1));
         d = dense_of(y);
         read_by_all(y);
         z = gt_slice(y, -1, 100, 3, -3);

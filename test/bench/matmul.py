@@ -106,12 +106,12 @@ class Library:
 
     def tensor(self, array):
         """A view of PyTorch's memory: row-major, or a matrix stored transposed."""
-        turned = array.dim() > 1 and not array.is_contiguous()
-        x = array.mT if turned else array
+        transposed = array.dim() > 1 and not array.is_contiguous()
+        x = array.mT if transposed else array
         shape = Shape(x.dim(), (ctypes.c_int64 * 8)(*x.shape))
         t = self.check(self.c.gt_from_ptr(ctypes.c_void_p(x.data_ptr()), shape,
                                           self.DTYPES[x.dtype], Device(2, 0), None, None))
-        if not turned:
+        if not transposed:
             return t
         view = self.check(self.c.gt_transpose(t, -2, -1))
         self.c.gt_free(t)

@@ -76,12 +76,12 @@ def check(result):
     return result
 
 
-def handle(x, turned):
+def handle(x, transposed):
     """The library's view of a matrix, stored transposed or not."""
     shape = Shape(2, (ctypes.c_int64 * 8)(*x.shape))
     dtype = {torch.float64: 9, torch.float32: 8, torch.bfloat16: 7}[x.dtype]
     t = check(lib.gt_from_ptr(ctypes.c_void_p(x.data_ptr()), shape, dtype, Device(1, 0), None, None))
-    if not turned:
+    if not transposed:
         return t
     view = check(lib.gt_transpose(t, 0, 1))
     lib.gt_free(t)

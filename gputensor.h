@@ -812,7 +812,9 @@ GT_API gt_status gt_graph_begin(gt_stream *stream); /* current streams stay as t
    memory that was made for the graph may be used. */
 GT_API gt_graph *gt_graph_end(void);
 GT_API gt_status gt_graph_launch(gt_graph *graph, gt_stream *stream); /* of the graph's device */
-GT_API void gt_graph_free(gt_graph *graph); /* waits for its launches; NULL is fine */
+/* Waits for its launches; NULL is fine. While the program captures a stream that has one of them,
+   it is an error and does nothing: call it again afterwards. */
+GT_API void gt_graph_free(gt_graph *graph);
 
 /* ---- >>files -----------------------------------------------------------------------------------
    NumPy's .npy, versions 1 to 3, either byte order, C and Fortran order. bfloat16 is saved as
@@ -4160,14 +4162,15 @@ static void gt__poll(gt_stream *t) { /* what is known of t's progress without wa
   if (number > t->number) number = t->number;
   if (number > gt__all.done.at[t->slot]) gt__all.done.at[t->slot] = number;
 }
-/* Gives back t's scratch. While the program captures t that cannot be, unless t `ends`: then its
-   work is done. Without scratch nothing is asked: a native stream may be gone unknown to us. */
+/* Gives back t's scratch; what has no end is a graph's, of which t is a lane. While the program
+   captures t that cannot be, unless t `ends`: then its work is done. Without scratch nothing is
+   asked: a native stream may be gone unknown to us. */
 static void gt__drop_scratch(gt_stream *t, int ends) {
-  if (!t->scratch[0].begin && !t->scratch[1].begin) return;
+  if (!t->scratch[0].end && !t->scratch[1].end) return;
   int captured = gt__captured(t);
   void *queue = t->gone || captured ? NULL : t->queue;
   for (gt__span *span = t->scratch; span < t->scratch + 2; span++) {
-    if (!span->begin || (captured && !ends)) continue;
+    if (!span->end || (captured && !ends)) continue;
     GT__OF(t)->release(t->device.index, queue, span->begin, 0);
     memset(span, 0, sizeof *span);
   }
@@ -9127,20 +9130,16 @@ static int gt__capture_one(gt_graph *g, gt__lanes *d, gt__recorded *v) {
   d->seen[lane][lane] = place;
   gt__raise_places(v->seen, d->seen[lane]);
   gt__note_recorded(d, op, place, lane);
-  char **scratch = &s->scratch[s->scratch_next].begin; /* of this operation: it is the graph's */
-  *scratch = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
+  s->scratch[s->scratch_next].begin = (char *)(op->scratch ? *gt__scratch_of(op) : NULL);
   if (op->kind == GT__MATMUL) op->u.matmul.post.early = gt__earliness(s, op);
   code = GT__OF(g)->run(index, s->queue, op);
   gt__note_late(s, op, code);
-  *scratch = NULL;
   return code ? code : GT__OF(g)->event_record(index, &v->mark, s->queue);
 }
 static int gt__join_lanes(gt_stream *s, gt_stream *t) {
+  int code = gt__record_event(t, &t->mark);
   s->n_late = GT__LATE;
-  int code = gt__join(s, t, t->number);
-  gt__trace.line[s->slot].joins = 0; /* a trace shows no waits of a capture */
-  gt__all.stats.stream_waits -= !code;
-  return code;
+  return code ? code : GT__OF(s)->queue_wait_event(s->device.index, s->queue, t->mark);
 }
 /* CUDA captures the first lane, and with it all streams that wait for it: the other lanes do so in
    the beginning, and in the end the first one waits for them. */
@@ -9169,10 +9168,8 @@ static gt_status gt__capture_graph(gt_graph *g) {
   int n = 0, code = 0;
   if (!d) return gt__failed();
   gt__lock();
-  for (; n < GT__GRAPH_LANES; n++) {
+  for (; n < GT__GRAPH_LANES && !code; n += !code)
     code = gt__stream_open(&d->stream[n], g->device, 0, NULL, 1);
-    if (code) break;
-  }
   if (!code) code = gt__capture_all(g, d);
   while (n > 0) gt__stream_destroy(&d->stream[--n]);
   gt__unlock();
@@ -9202,11 +9199,16 @@ static gt_status gt__close_graph(gt_graph *g) {
 }
 /* -- the finished graph -- */
 GT_API void gt_graph_free(gt_graph *g) {
+  GT__CALL;
   if (!g) return;
   gt__lock(); /* each launch uses all storages, so waiting for one of them is enough */
-  if (g->n_access) gt__reach_all_unlocks(NULL, g->access->storage);
-  if (g->native) GT__OF(g)->end_graph(g->device.index, g->native);
+  int busy = g->n_access && gt__reach_all_unlocks(NULL, g->access->storage) == GT__CAPTURED;
+  if (g->native && !busy) GT__OF(g)->end_graph(g->device.index, g->native);
   gt__unlock();
+  if (g->native && busy) { /* what cannot be waited for stays */
+    gt__report(g->device, NULL, GT__CAPTURED);
+    return;
+  }
   for (int i = 0; i < g->n; i++) GPUTENSOR_FREE(g->list[i].op);
   while (g->kept.gt__first) gt__end_handle(g->kept.gt__first, GT__BY_SCOPE);
   GPUTENSOR_FREE(g->list);
@@ -15533,9 +15535,9 @@ static int gt__cuda_capture(int index, void *queue, void **out) {
   cudaStream_t stream = (cudaStream_t)queue;
   cudaGraph_t graph = NULL;
   GT__ENTER(index);
-  if (!code && !out)
-    code = gt__cuda_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  if (!out) return code;
+  if (!out)
+    return code ? code
+                : gt__cuda_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   int ended = gt__cuda_done(cudaStreamEndCapture(stream, &graph)); /* it must end, whatever fails */
   if (!code) code = ended;
   if (!code) code = gt__cuda_done(cudaGraphInstantiateWithFlags((cudaGraphExec_t *)out, graph, 0));
@@ -15550,8 +15552,8 @@ static int gt__cuda_captured(int index, void *queue) {
   GT__ENTER(index);
   if (!code) code = gt__cuda_done(cudaStreamIsCapturing(gt__cuda_stream(queue), &status));
   if (code == cudaErrorStreamCaptureImplicit) return GT__CAPTURED; /* the legacy stream's word */
-  if (code) return 0; /* what comes next on the stream meets the error */
-  return status == cudaStreamCaptureStatusNone ? 0 : (int)GT__CAPTURED;
+  if (code || status == cudaStreamCaptureStatusNone) return 0; /* what comes next meets the error */
+  return GT__CAPTURED;
 }
 static int gt__cuda_replay_graph(const gt__op *op, void *queue) {
   const cudaGraphExec_t graph = (cudaGraphExec_t)op->u.graph->native;
@@ -15568,8 +15570,9 @@ static void gt__cuda_shutdown(void) {
   for (int i = 0; i < gt__gpu.count; i++) {
     if (!gt__gpu.pool[i]) continue;
     GT__ENTER(i);
-    if (!code) gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
-    if (!code) gt__gpu.pool[i] = NULL;
+    if (code) continue;
+    gt__cuda_done(cudaMemPoolDestroy(gt__gpu.pool[i]));
+    gt__gpu.pool[i] = NULL;
     gt__gpu.reached[i] = 0;
   }
 }

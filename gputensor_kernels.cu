@@ -90,10 +90,10 @@
                 thread has one, a batch of matrices
      line       elements side by side in memory: of a matrix a row or, transposed, a column
      along      in the direction of lines  across     in the other one: transposed
-     after      a step of the epilogue     ring       a pipeline of stages in shared memory
+     ring       a pipeline of stages in shared memory
      brick      a swizzled tile in shared memory, 64 lines of 128 bytes
-     factor     an operand of a product    form       a tile configuration
-     strip      a tile of few rows         partition  how C is cut into tiles, and K (split-K)
+     form       a tile configuration       strip      a tile of few rows
+     partition  how C is cut into tiles, and K (split-K)
      part       a range of K, or of sorted positions, that one block takes
      wave       the blocks that run at the same time
      piece      of a float32, one of the bfloat16 numbers that it is split into
@@ -4966,8 +4966,8 @@ static int gt__run_sorted(const gt__op *op, void *queue) {
    */
 /* A step of the epilogue, where all are so simple that they need no slots: sum = op(sum, number
    times an element, or the number alone). */
-enum { GT__AFTERS = 4 };
-struct gt__after {
+enum { GT__EPILOGUE_STEPS = 4 };
+struct gt__epilogue_step {
   const char *data; /* of C's shape by its strides in bytes; or NULL */
   int64_t batch;
   int64_t row;
@@ -4997,16 +4997,16 @@ struct gt__partition {
   void *parts, *to;                /* [slots][lines][pitch]; C, of any type that is usual */
   int64_t row, column, batch;      /* its strides, in elements */
   int dtype;
-  int afters;
-  gt__after after[GT__AFTERS];
+  int n_epilogue;
+  gt__epilogue_step epilogue[GT__EPILOGUE_STEPS];
 };
 /* On a thread's sums. each(s, f) calls f(i, y) with the element of operand s for each sum i. An
    activation takes 16 at a time and rotates the registers, since these cannot be indexed. */
 template <int N, class Each>
 GT__DEV void gt__follow(const gt__partition &t, float (&sum)[N], const Each &each) {
   constexpr int LOT = N < 16 ? N : 16;
-  GT__LOOP for (int k = 0; k < t.afters; k++) {
-    const gt__after &s = t.after[k];
+  GT__LOOP for (int k = 0; k < t.n_epilogue; k++) {
+    const gt__epilogue_step &s = t.epilogue[k];
     const bool mul = s.op == GT__OP_mul;
     /* sum * y + -0 is the product, sum * 1 + y the sum */
     const auto take = [&](int i, float y) {
@@ -5143,7 +5143,7 @@ static bool gt__one_batch(const gt__matmul_args *x, const gt__operand *o, int64_
   return true;
 }
 /* C' = B' x A'; of a vector C' is C. */
-static void gt__swap_factors(gt__matmul_args *x) {
+static void gt__swap_operands(gt__matmul_args *x) {
   std::swap(x->a, x->b);
   std::swap(x->m, x->n);
   std::swap(x->a_row, x->b_col);
@@ -5151,7 +5151,7 @@ static void gt__swap_factors(gt__matmul_args *x) {
 }
 static void gt__transpose_product(gt__matmul_args *x) {
   int64_t *stride = x->post.out.stride + x->n_batch;
-  gt__swap_factors(x);
+  gt__swap_operands(x);
   std::swap(stride[0], stride[1]);
 }
 
@@ -5175,7 +5175,7 @@ static bool gt__is_scaled(const gt__ins *i, const gt__ins *end) {
          i[3].op == GT__OP_add && i[3].b == i->d;
 }
 /* On Hopper a matrix comes by the copy engine, behind the stages of a tile; false: it cannot. */
-static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
+static bool gt__add_operand(gt__product *j, gt__epilogue_step *s, int slot) {
   const gt__program *g = &j->x.post.program;
   const gt__operand *o = &j->x.post.in[slot];
   const int row = j->x.n_batch + j->transposed;
@@ -5190,12 +5190,13 @@ static bool gt__add_operand(gt__product *j, gt__after *s, int slot) {
   s->column = o->stride[column] << o->size_log2;
   if (!j->type || s->row == 0) return true;
   const bool first = j->matrix == 0, fits = (o->dtype == GT_FLOAT32) == (j->products > 1);
-  j->matrix = j->t.afters + 1;
+  j->matrix = j->t.n_epilogue + 1;
   if (o->stride[column] != 1 || o->stride[row] < j->t.n) return false;
   return first && fits && s->batch >= 0 && ((uintptr_t)o->data | s->row | s->batch) % 16 == 0;
 }
 /* One step, from instruction i on; false: it is none. */
-static bool gt__read_after(gt__product *j, gt__after *s, const gt__ins *i, bool scaled) {
+static bool gt__read_epilogue_step(gt__product *j, gt__epilogue_step *s, const gt__ins *i,
+                                   bool scaled) {
   const float *number = gt__number_in(&j->x.post.program, i[scaled ? 2 : 0].b);
   *s = {NULL, 0, 0, 0, 1, scaled ? (uint8_t)GT__OP_add : i->op, 0};
   if (gt__is_activation(s->op)) return true;
@@ -5205,18 +5206,19 @@ static bool gt__read_after(gt__product *j, gt__after *s, const gt__ins *i, bool 
   return (number || !scaled) && gt__add_operand(j, s, i[scaled].b);
 }
 /* Reads the program as steps behind the product; false: it is more than that. */
-static bool gt__read_afters(gt__product *j) {
+static bool gt__read_epilogue(gt__product *j) {
   const gt__program *g = &j->x.post.program;
   const gt__ins *i = g->ins, *end = i + g->n_ins;
   gt__partition *t = &j->t;
-  t->afters = 0;
+  t->n_epilogue = 0;
   if (i == end || i->op != GT__LOAD || i->b != 0) return false;
   if (g->compute != GT__F32 && g->n_ins > 1) return false;
   for (i++; i < end; i++) {
-    gt__after *s = &t->after[t->afters];
+    gt__epilogue_step *s = &t->epilogue[t->n_epilogue];
     const bool scaled = gt__is_scaled(i, end);
-    if (t->afters == GT__AFTERS || !gt__read_after(j, s, i, scaled)) return false;
-    if (s->data || s->op != GT__OP_mul || s->number != 1) t->afters++;
+    if (t->n_epilogue == GT__EPILOGUE_STEPS || !gt__read_epilogue_step(j, s, i, scaled))
+      return false;
+    if (s->data || s->op != GT__OP_mul || s->number != 1) t->n_epilogue++;
     if (scaled) i += 3;
   }
   return true;
@@ -5225,7 +5227,7 @@ static bool gt__read_afters(gt__product *j) {
 static bool gt__fits_place(gt__product *j) {
   const gt__partition *t = &j->t;
   const gt__operand *out = &j->x.post.out;
-  if (!gt__one_batch(&j->x, out, &j->t.batch) || !gt__read_afters(j)) return false;
+  if (!gt__one_batch(&j->x, out, &j->t.batch) || !gt__read_epilogue(j)) return false;
   if (t->column != 1 && !j->transposed) return false;
   if (j->type && t->dtype != GT_FLOAT32 && t->dtype != j->type) return false;
   return gt__is_usual(j->x.compute, t->dtype);
@@ -5246,7 +5248,7 @@ static void gt__plan_output(gt__product *j, bool always) {
     t->batch = t->row * t->m;
     const size_t elements = (size_t)(t->batch * j->x.batch);
     gt__place(j, t->to, gt__carve(j, elements << gt__size_log2(&j->x)));
-    t->afters = 0;
+    t->n_epilogue = 0;
     j->matrix = 0;
   }
 }
@@ -5299,7 +5301,7 @@ template <class T>
 GT__DEV void gt__store_sums(const gt__partition &t, const gt__corner &at, int m, int n,
                             T (&sum)[4]) {
   if constexpr (std::is_same<T, float>::value)
-    gt__follow(t, sum, [&](const gt__after &s, auto take) {
+    gt__follow(t, sum, [&](const gt__epilogue_step &s, auto take) {
       const int row = min(m, t.m - 1);
       const char *line = s.data + at.batch * s.batch + row * s.row;
       gt__if_usual<float>(s.dtype, [&](auto tag) {
@@ -6273,7 +6275,7 @@ static bool gt__has_fours(const gt__matmul_args *x, const gt__operand *o, int64_
 /* The product with its vector as A; false: it is none of a vector. */
 static bool gt__see_dots(const gt__op *op, gt__matmul_args *x) {
   *x = op->u.matmul;
-  if (x->m > 1) gt__swap_factors(x);
+  if (x->m > 1) gt__swap_operands(x);
   if (x->m != 1 || !gt__has_fours(x, &x->a, x->a_col, 0)) return false;
   return gt__has_fours(x, &x->b, x->b_row, x->b_col);
 }
@@ -6361,7 +6363,7 @@ static constexpr int GT__ROOM = 227 << 10; /* a block's memory */
 static constexpr int GT__OUT_BRICKS = 2;   /* a warpgroup's bricks of C */
 
 /* A or B as lines of `wide` elements, which run along K or across, and how it is packed. */
-struct gt__factor {
+struct gt__hopper_operand {
   const char *data;
   char *to;       /* [batch][piece][lines][pitch], or data itself */
   uint32_t *top;  /* float32: the largest |x|, [batch][chunk][m or n] */
@@ -6376,19 +6378,20 @@ struct gt__factor {
   int tiles, chunk, chunks, rounds, blocks; /* see gt__pack_kernel; chunk: of K */
   int per_batch; /* matrices of a batch, pieces each by itself; 0: all batches have the same */
 };
-struct gt__factors {
-  gt__factor x[2];
+struct gt__hopper_operands {
+  gt__hopper_operand x[2];
   int early;
 };
 struct gt__hopper_args {
-  CUtensorMap map[2], c, after;  /* where A and B, or their pieces, C and a matrix are */
-  int early;                     /* may read before the kernel before has ended */
-  int down, k;                   /* a cluster is `down` tiles above each other, 1 or 2 */
-  int box;                       /* the lines of A that are loaded at once, at most 64 */
-  int layout;                    /* bits: GT__B_ALONG_K, ... */
-  int extra, columns, per_batch; /* the matrix behind: stages or 0; a brick's columns; 1 or 0 */
+  CUtensorMap map[2], c,
+      other;   /* where A and B, or their pieces, C and the epilogue's matrix are */
+  int early;   /* may read before the kernel before has ended */
+  int down, k; /* a cluster is `down` tiles above each other, 1 or 2 */
+  int box;     /* the lines of A that are loaded at once, at most 64 */
+  int layout;  /* bits: GT__B_ALONG_K, ... */
+  int extra, columns, per_batch; /* the epilogue's matrix: stages or 0; a brick's columns; 1 or 0 */
   gt__partition t;
-  gt__factors f;
+  gt__hopper_operands f;
 };
 
 static constexpr int GT__HIGH_PRODUCTS = 3; /* of pieces, for GT_HIGH; for GT_HIGHEST: */
@@ -6595,9 +6598,9 @@ GT__DEV void gt__load_step(const gt__hopper_args &p, int down, const gt__ring &r
     if (loads) gt__load_box(to, &p.map[OF_B], full, x, y, matrix, both);
   }
 }
-/* Behind a whole tile's steps comes the matrix that is added to it, in stages of its own. */
+/* Behind a whole tile's steps comes the matrix of its epilogue, in stages of its own. */
 template <class P, int OF_B>
-GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const gt__work &w, int e,
+GT__DEV void gt__load_other(const gt__hopper_args &p, const gt__ring &r, const gt__work &w, int e,
                             int i) {
   constexpr int BRICKS = P::STAGE / GT__BRICK;
   const int first = e * BRICKS;
@@ -6605,7 +6608,7 @@ GT__DEV void gt__load_after(const gt__hopper_args &p, const gt__ring &r, const g
   uint64_t *full = gt__begin_stage<P, OF_B>(r, i, some * GT__BRICK);
   uint8_t *to = r.stages + i % P::STAGES * P::STAGE;
   for (int b = 0; b < some && !OF_B; b++)
-    gt__load_box(to + b * GT__BRICK, &p.after, full, w.n + (first + b) / 2 * p.columns,
+    gt__load_box(to + b * GT__BRICK, &p.other, full, w.n + (first + b) / 2 * p.columns,
                  w.m + b % 2 * 64, w.batch * p.per_batch, 0);
 }
 /* The producer of an operand, a warp, keeps the stages full. */
@@ -6616,7 +6619,7 @@ GT__DEV void gt__produce(const gt__hopper_args &p, int down, gt__ring r, gt__wor
     GT__LOOP for (int step = w.from; step < w.to; step++, i++)
         gt__load_step<P, OF_B>(p, down, r, w, step, i);
     for (int e = 0; w.slot < 0 && e < p.extra; e++) {
-      gt__load_after<P, OF_B>(p, r, w, e, i);
+      gt__load_other<P, OF_B>(p, r, w, e, i);
       i++;
     }
   } while (gt__find_work(p, down, w));
@@ -6663,7 +6666,7 @@ template <class P>
 GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   const int thread = threadIdx.x - GT__TEAM;
   const int along_n = thread / GT__HIGH;
-  const gt__factor &x = p.f.x[along_n];
+  const gt__hopper_operand &x = p.f.x[along_n];
   const int line = (along_n ? w.n : w.m) + thread % GT__HIGH;
   const int lines = along_n ? p.t.n : p.t.m;
   const int64_t batch = x.per_batch > 0 ? w.batch : 0;
@@ -6686,7 +6689,7 @@ GT__DEV bool gt__must_be_strict(const gt__hopper_args &p, const gt__work &w) {
   return any != 0;
 }
 /* Where element k of row or column mn of an operand is. */
-GT__DEV const float *gt__find(const gt__factor &x, int batch, int mn, int k) {
+GT__DEV const float *gt__find(const gt__hopper_operand &x, int batch, int mn, int k) {
   const int64_t line = x.along_k ? mn : k;
   const int64_t in = x.along_k ? k : mn;
   return (const float *)x.data + batch * x.batch_stride + line * x.line_stride + in * x.stride;
@@ -6721,7 +6724,7 @@ GT__DEV void gt__make_strictly(const gt__hopper_args &p, const gt__work &w, int 
 /* Of an operand behind the product, the element for each of a thread's sums, two columns of each
    eight: of a row, of which a lane has every 32nd; of a matrix in stages, float32 behind pieces. */
 template <class P, class F>
-GT__DEV void gt__each_of_row(const gt__after &s, int n, const gt__work &w, const F &take) {
+GT__DEV void gt__each_of_row(const gt__epilogue_step &s, int n, const gt__work &w, const F &take) {
   const int lane = threadIdx.x % 32;
   float x[P::WIDE / 32];
   gt__if_usual<float>(s.dtype, [&](auto tag) {
@@ -6858,7 +6861,7 @@ GT__DEV void gt__accumulate(const gt__ring &r, int step, int end, int half, int 
 template <class P>
 GT__DEV void gt__follow_tile(const gt__hopper_args &p, const gt__ring &r, const gt__work &w,
                              int end, int half, float (&sum)[P::N]) {
-  gt__follow(p.t, sum, [&](const gt__after &s, auto take) {
+  gt__follow(p.t, sum, [&](const gt__epilogue_step &s, auto take) {
     if (s.row == 0) gt__each_of_row<P>(s, p.t.n, w, take);
     else gt__each_of_matrix<P>(r, s.dtype, end, half, take);
   });
@@ -7022,7 +7025,7 @@ struct gt__packer {
   static constexpr int LOT = gt__lot<S>;
   static constexpr int AHEAD = 4;
   static constexpr int WORDS = sizeof(S) == 2 ? 8 : 4;
-  const gt__factor &x;
+  const gt__hopper_operand &x;
   const S *from;
   const S *end;
   uint16_t *to;
@@ -7031,7 +7034,8 @@ struct gt__packer {
   int right;
   int down;
   uint32_t top[LOT];
-  __device__ __forceinline__ gt__packer(const gt__factor &x, int z, int tile, int k) : x(x), top{} {
+  __device__ __forceinline__ gt__packer(const gt__hopper_operand &x, int z, int tile, int k)
+      : x(x), top{} {
     right = x.along_k ? 32 * LOT : 0;
     down = x.along_k ? 0 : 8;
     e = (x.along_k ? k : tile * 32 * LOT) + threadIdx.x % 32 * LOT;
@@ -7093,12 +7097,12 @@ struct gt__packer {
    batches. Block: 256. */
 template <class S, int PIECES>
 __global__ void __launch_bounds__(256, sizeof(S) == 4 ? 4 : 3)
-    gt__pack_kernel(const __grid_constant__ gt__factors p) {
+    gt__pack_kernel(const __grid_constant__ gt__hopper_operands p) {
 #ifdef GT__HOPPER
   typedef gt__packer<S, PIECES> Packer;
   __shared__ uint32_t tops[32 * Packer::LOT];
   const int second = blockIdx.x >= p.x[0].blocks;
-  const gt__factor &x = p.x[second];
+  const gt__hopper_operand &x = p.x[second];
   const int block = blockIdx.x - (second ? p.x[0].blocks : 0);
   const int chunk = block / x.tiles; /* its number, over all batches */
   const int z = chunk / x.chunks;
@@ -7179,8 +7183,8 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, const int
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
 /* Of A or B, or their pieces. */
-static int gt__map_factor(gt__hopper_product *j, int i, int dtype, int box) {
-  const gt__factor *x = &j->p.f.x[i];
+static int gt__map_operand(gt__hopper_product *j, int i, int dtype, int box) {
+  const gt__hopper_operand *x = &j->p.f.x[i];
   const int bytes = dtype == GT_FLOAT32 ? 4 : 2;
   const int64_t matrix = x->blocks ? x->pitch * x->lines : x->batch_stride;
   const int64_t line = x->pitch * bytes;
@@ -7194,18 +7198,18 @@ static int gt__make_maps(gt__hopper_product *j) {
   const gt__partition *t = &j->t;
   const int each = j->pieces * (GT__HIGH + t->wide) / 64; /* bricks in a stage */
   const int64_t size[3] = {t->n, t->m, j->x.batch};
-  int e = gt__map_factor(j, 0, j->type, p->box);
-  if (!e) e = gt__map_factor(j, 1, j->type, 64);
+  int e = gt__map_operand(j, 0, j->type, p->box);
+  if (!e) e = gt__map_operand(j, 1, j->type, 64);
   const int64_t row = t->row * 2;
   const int64_t batch = t->batch * 2;
   if (e) return e;
   if (t->direct) e = gt__make_map(&p->c, t->dtype, t->to, size, row, batch, 64);
   if (e || !j->matrix) return e;
-  const gt__after *s = &t->after[j->matrix - 1];
+  const gt__epilogue_step *s = &t->epilogue[j->matrix - 1];
   p->columns = s->dtype == GT_FLOAT32 ? 32 : 64; /* of a brick */
   p->per_batch = s->batch != 0;
   p->extra = (2 * t->wide / p->columns - 1) / each + 1;
-  return gt__make_map(&p->after, s->dtype, s->data, size, s->row, s->batch, 64);
+  return gt__make_map(&p->other, s->dtype, s->data, size, s->row, s->batch, 64);
 }
 
 /* ---- >>hopper-plan -----------------------------------------------------------------------------
@@ -7217,7 +7221,7 @@ static bool gt__see(gt__hopper_product *j, int i) {
   const int k = j->p.k;
   const bool short_across = *v.deep == 1 && k >= mn;
   const bool along = *v.wide != 1 || short_across;
-  gt__factor *f = &j->p.f.x[i];
+  gt__hopper_operand *f = &j->p.f.x[i];
   if (!gt__one_batch(&j->x, v.o, &f->batch_stride)) return false;
   f->data = v.o->data;
   f->to = v.o->data;
@@ -7238,7 +7242,7 @@ static bool gt__see_both(gt__hopper_product *j) {
   return gt__see(j, 0) && gt__see(j, 1);
 }
 /* Can the copy engine take elements of so many bytes from where they are? */
-static bool gt__can_stay(const gt__factor *f, int size) {
+static bool gt__can_stay(const gt__hopper_operand *f, int size) {
   const int64_t all = (intptr_t)f->data | f->line_stride * size | f->batch_stride * size;
   if (f->stride != 1 || f->line_stride < f->wide) return false;
   return all >= 0 && all % 16 == 0;
@@ -7246,7 +7250,7 @@ static bool gt__can_stay(const gt__factor *f, int size) {
 /* Lets gt__pack_kernel bring operand i to scratch, in pieces if it is float32. */
 static void gt__plan_packing(gt__hopper_product *j, int i) {
   const gt__view v = gt__view_of(&j->x, i);
-  gt__factor *f = &j->p.f.x[i];
+  gt__hopper_operand *f = &j->p.f.x[i];
   const bool f32 = v.o->dtype == GT_FLOAT32;
   const bool along = f->along_k;
   const int line = 32 * (f32 ? 4 : 8); /* a warp's elements */
@@ -7279,7 +7283,7 @@ static bool gt__can_store(const gt__hopper_product *j) {
 /* -- cutting C into tiles, and those that would leave multiprocessors idle into parts -- Of all
    widths, with parts and clusters or not, that is taken which needs the fewest clocks by a model.
    */
-static double gt__slowness(const gt__factor *f, int down) { /* in loading A or B */
+static double gt__slowness(const gt__hopper_operand *f, int down) { /* in loading A or B */
   if (((uintptr_t)f->to | f->pitch * 2) % 128 == 0) return 1;
   return down > 1 ? GT__CLUSTER_OFF_LINES : GT__OFF_LINES;
 }
@@ -7315,7 +7319,7 @@ static double gt__clocks_of(const gt__hopper_product *j, const gt__partition *t,
   const int halves = t->m > 64 ? 2 : 1;
   const int waves = t->tiles / room;
   const int rest = t->tiles % room;
-  const gt__factor *x = j->p.f.x;
+  const gt__hopper_operand *x = j->p.f.x;
   const double lines_a = halves * j->p.box * gt__slowness(&x[0], down);
   const double lines_b = t->wide * gt__slowness(&x[1], down);
   const double lines = lines_a + lines_b;
@@ -7383,7 +7387,7 @@ static int gt__plan_hopper(gt__op *op) {
   gt__plan_output(j, false);
   j->t.direct = gt__can_store(j);
   for (int i = 0; i < 2; i++) {
-    const gt__factor *f = &j->p.f.x[i];
+    const gt__hopper_operand *f = &j->p.f.x[i];
     const bool stays = halves && gt__can_stay(f, 2);
     if (!stays) gt__plan_packing(j, i);
   }
@@ -7397,7 +7401,7 @@ static int gt__run_hopper(const gt__op *op, void *stream) {
   gt__hopper_product *j = &job;
   gt__hopper_args *p = &job.p;
   gt__recall_product(op, j);
-  const gt__factor *x = p->f.x;
+  const gt__hopper_operand *x = p->f.x;
   void *parameters[] = {p};
   void *packs[] = {&p->f};
   const int packed = x[0].blocks + x[1].blocks;
@@ -7510,7 +7514,7 @@ struct gt__skinny {
     gt__expect(barrier, bytes + 16384);
     for (int i = 0; i < boxes + 4; i++) {
       const bool b = i >= boxes;
-      const gt__factor &f = p.f.x[b];
+      const gt__hopper_operand &f = p.f.x[b];
       const int mn = b ? ahead.n + 32 * (i - boxes) : ahead.m + 32 * i;
       const int x = f.along_k ? k : mn;
       const int y = f.along_k ? mn : k;
@@ -7763,7 +7767,7 @@ static int gt__plan_skinny(gt__op *op) {
   if (j->transposed) gt__transpose_product(&j->x);
   j->pieces = 1;
   if (!gt__see_both(j)) return 0;
-  for (const gt__factor &f : j->p.f.x)
+  for (const gt__hopper_operand &f : j->p.f.x)
     if (!gt__can_stay(&f, 4)) return 0;
   j->form = gt__skinny_forms;
   while (j->form->rows < 64 && j->form->rows < j->t.m) j->form++;
@@ -7777,8 +7781,8 @@ static int gt__run_skinny(const gt__op *op, void *stream) {
   gt__skinny_product *j = &job;
   gt__hopper_args *p = &job.p;
   gt__recall_product(op, j);
-  int e = gt__map_factor(j, 0, GT_FLOAT32, p->f.x[0].along_k ? j->form->rows : 32);
-  if (!e) e = gt__map_factor(j, 1, GT_FLOAT32, 32);
+  int e = gt__map_operand(j, 0, GT_FLOAT32, p->f.x[0].along_k ? j->form->rows : 32);
+  if (!e) e = gt__map_operand(j, 1, GT_FLOAT32, 32);
   p->early = j->x.post.early;
   p->t = j->t;
   void *parameters[] = {p};

@@ -10178,15 +10178,15 @@ static gt_status gt__json_image(gt__image *image, int n, const gt_named *item) {
       gt__swap_bytes(data, bytes, x->dtype, !GT__LITTLE_ENDIAN);
       image->n_data += bytes;
       const char *shape = gt__shape_text(x) + 1; /* without its parentheses */
-      int length = (int)strcspn(shape, x->ndim == 1 ? "," : ")");
+      int length = strcspn(shape, x->ndim == 1 ? "," : ")");
       p += sprintf(p, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[%.*s],\"data_offsets\":[%zu,%zu]}",
                    item[i].name, gt__json_dtype[x->dtype], length, shape, from, image->n_data);
     }
   *p++ = '}';
   while ((p - image->head) % GT__NPY_ALIGN) *p++ = ' ';
-  image->n_head = (size_t)(p - image->head);
+  image->n_head = p - image->head;
   uint64_t length = image->n_head - 8;
-  for (int i = 0; i < 8; i++) image->head[i] = (char)(length >> 8 * i);
+  for (int i = 0; i < 8; i++) image->head[i] = length >> 8 * i;
   return GT_OK;
 }
 /* The image of the file is made in one allocation, whose size is known before. */
@@ -10205,6 +10205,7 @@ GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *it
     if (gt__refuse_one(item[i].tensor)) return gt__failed();
     room += GT__JSON_ROOM + strlen(name);
     bytes += gt__nbytes(item[i].tensor);
+    if (bytes > GT__MOST) bytes = GT__MOST; /* which gt__new refuses */
   }
   GT__LOCAL gt_tensor *memory = gt__new(GT_SHAPE((int64_t)(room + bytes)), GT_UINT8, gt_cpu(), 0);
   if (!memory) return gt__failed();

@@ -349,6 +349,13 @@ static void test_refused_saves(void) {
   REFUSED_STATUS(gt_save_safetensors(NULL, 1, two), GT_ERROR_ARGUMENT, "path");
   REFUSED_STATUS(gt_save_safetensors(path, -1, two), GT_ERROR_ARGUMENT, "negative");
   REFUSED_STATUS(gt_save_safetensors(path, 1, NULL), GT_ERROR_ARGUMENT, "NULL");
+  /* bytes whose sum would begin anew behind 2^64 */
+  const gt_tensor *number = gt_zeros(GT_SHAPE(1), GT_FLOAT64, DEV);
+  const int64_t huge = (int64_t)1 << (sizeof(size_t) == 8 ? 59 : 27);
+  gt_tensor *large = gt_ones(GT_SHAPE(1 << 17), GT_FLOAT64, DEV);
+  gt_named vast[5] = {{"a", large}, {"b", NULL}, {"c", NULL}, {"d", NULL}, {"e", NULL}};
+  for (i = 1; i < 5; i++) vast[i].tensor = gt_expand(number, GT_SHAPE(huge - (i == 4 ? 1 << 16 : 0)));
+  REFUSED_STATUS(gt_save_safetensors(path, 5, vast), GT_ERROR_SHAPE, "more than memory can address");
   CHECK(access(path, F_OK) != 0);
   REFUSED_STATUS(gt_save_safetensors("/nowhere/x", 1, two), GT_ERROR_FILE, "gt_save_safetensors: /nowhere/x: No such");
 }

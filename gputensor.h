@@ -4995,7 +4995,7 @@ static void gt__note_all(gt_stream *s, const gt__op *op, int code) {
   else gt__note_late(s, op, code);
   for (int i = 0; i < op->n_touch; i++) gt__note(&gt__touched(op)[i], s);
 }
-/* With the thread's current stream, which the caller holds. */
+/* Orders op behind other work, starts it and notes it, on the current stream s, which is held. */
 static int gt__submit_to_unlocks(gt_stream *s, gt__op *op, int *waited, int *no_memory) {
   if (s->queue && GT__OF(s)->queue_room) gt__wait_for_room_unlocks(s);
   if (gt__all.lost[gt__slot(op->device)]) return GT__LOST;
@@ -5053,7 +5053,7 @@ static gt_status gt__submit(gt__op *op) {
   gt__unlock();
   return !code && waited ? gt__check_fault() : status;
 }
-/* Of a kind that has no plan; on that stream, whatever the current one is. */
+/* Submits an operation that has no plan to that stream, whatever the current one is. */
 static gt_status gt__submit_on(const gt_stream *s, gt__op *op) {
   gt__choice *current = &gt__me.stream[gt__slot(s->device)], before = *current;
   op->scratch = 0;
@@ -5242,7 +5242,7 @@ GT_API gt_tensor *gt_empty_pinned(gt_shape shape, gt_dtype dtype) {
   GT__CALL;
   return gt__new(shape, dtype, gt_cpu(), gt_cuda_is_available());
 }
-/* For a result. While a graph is recorded, memory of one that ended may be used again. */
+/* The tensor of a result. While a graph is recorded, it may get memory of one that has ended. */
 static gt_tensor *gt__new_like(const gt_tensor *x) {
   int recorded = gt__is_recorded(x->device);
   gt_tensor *y = recorded ? gt__graph_memory(x) : NULL;
@@ -6883,7 +6883,7 @@ static gt_tensor *gt__eval_at(gt_tensor *out, const gt_tensor *like, const char 
   int at_least = like ? gt__compute_as(x[0], like) : GT__I64;
   return gt__parse_text(&t) ? NULL : gt__run_tree(&t, out, like, at_least);
 }
-/* Of a call that has noted its formula, for traces. */
+/* Ends a call that has noted its formula for traces. */
 static gt_tensor *gt__end_formula(gt_tensor *y) {
   gt__me.formula = NULL;
   return y;
@@ -7619,7 +7619,7 @@ static gt_status gt__folded_shape(const gt__folding *f, const gt_tensor *whole, 
   if (!chooses || !gt__numel(like) || gt__numel(whole)) return GT_OK;
   return gt__fail(GT_ERROR_SHAPE, "no elements to choose from in %s", gt__shape_text(whole));
 }
-/* Its dtype, where the elements have *dtype; and in which type it is computed. */
+/* *dtype, that of the elements, becomes the one of the result; *compute, the type of the fold. */
 static void gt__folded_type(const gt__folding *f, gt_dtype *dtype, int *compute) {
   if (f->fold <= GT__FOLD_PROD && !gt__is_floating(*dtype)) {
     if (f->finish || *compute != GT__I64) *compute = GT__F64; /* counts stay exact beyond 2^24 */
@@ -8464,7 +8464,7 @@ static void gt__set_times(gt__record *r, double now) {
   r->begin = fmax(fmin(r->begin, r->end), before);
   r->end = fmax(r->end, r->begin);
 }
-/* By lane, then by end. */
+/* Slices are sorted by lane, then by end. */
 static int gt__compare_slices(const void *a, const void *b) {
   const gt__slice *x = (const gt__slice *)a, *y = (const gt__slice *)b;
   double order = (double)(x->lane - y->lane);
@@ -11024,7 +11024,7 @@ static gt__partial gt__cpu_node(gt__cpu_tree *t, int64_t o, int64_t first, int64
   const gt__partial right = gt__cpu_node(t, o, first + half, count - half);
   return gt__cpu_combine(t, left, right);
 }
-/* Of sums a mean, of squares a root; then it goes to memory. */
+/* A sum becomes a mean, one of squares a root; then the result goes to memory. */
 static void gt__cpu_plain_finish(const gt__cpu_tree *t, int64_t o, gt__partial p) {
   const gt__reduce_args *r = t->r;
   const gt__operand *out = &r->out;
@@ -12769,7 +12769,8 @@ GT__INSIDE TARGET int L(add_lanes)(V *sum, const int count) {
   }
   return n;
 }
-/* Of up to four columns: where fewer exist, the last one stands for those behind it. */
+/* `rows` rows of A times up to four columns: where fewer exist, the last one stands for those
+   behind it. */
 GT__INSIDE TARGET void L(dots)(const int rows, const gt__cpu_tile *t) {
   GT__FUSE
   const V zero = {0};
@@ -13085,7 +13086,7 @@ static void gt__cpu_move_columns(const gt__cpu_stripes *c, int64_t size, char *d
     src += from * size;
   }
 }
-/* From behind the last place along d to the first one of the next along d - 1. */
+/* The step from behind the last place along d to the first one of the next along d - 1. */
 static int64_t gt__cpu_carry(const int64_t *stride, int d, const int64_t *box) {
   return stride ? stride[d - 1] - stride[d] * box[d] : 0;
 }
@@ -14270,9 +14271,9 @@ static int gt__cpu_b_in_place(const gt__cpu_product *c, int threads) {
   if (x->m <= GT__FEW_ROWS || bytes <= (double)GT__L1_VALUES) return 1;
   return x->m < 40 * rows && values <= GT__L2_LINES * c->loops->vector;
 }
-/* And A? What many panels of B pass is packed: 128 x 512 x 128 gains 20 % on AVX2, 64 x 1024 x 64
-   15 %. Rows that meet in L1 are packed if it has no room for a tile's: else 16 x 16 x 1024 would
-   take 1.6 times as long. */
+/* Does it pay to read A where it lies? What many panels of B pass is packed: 128 x 512 x 128 gains
+   20 % on AVX2, 64 x 1024 x 64 15 %. Rows that meet in L1 are packed if it has no room for a
+   tile's: else 16 x 16 x 1024 would take 1.6 times as long. */
 static int gt__cpu_a_in_place(const gt__cpu_product *c) {
   const gt__matmul_args *x = c->x;
   const int meet = c->a_row * c->width % GT__L1_PERIOD == 0 && c->loops->rows > 6;
@@ -14640,9 +14641,9 @@ static void gt__cpu_by_dots(const gt__cpu_product *c, const gt__cpu_area *z, cha
     }
   }
 }
-/* For a value of C dots save packing, and take time to add up, and more loads. With many rows,
-   which mostly lie in place, and columns: panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on
-   AVX-512). */
+/* Do dots take less time than panels? For each value of C they save packing, but vectors have to be
+   added up, and loads are more. Many rows, which mostly lie in place, times many columns go by
+   panels (64 x 64 x 32768: 1.4 times as fast on AVX2, 2 on AVX-512). */
 static int gt__cpu_plan_dots(gt__op *op) {
   gt__cpu_product *c = gt__cpu_product_of(op);
   const gt__matmul_args *x = &op->u.matmul;
@@ -15067,7 +15068,7 @@ GT__AMX static void gt__amx_multiply_all(gt__amx_state *s) {
   }
   gt__amx_add(s->last, s->fresh[s->now]);
 }
-/* From squares to rows of C; -0 becomes +0. */
+/* Stores squares as rows of C; -0 becomes +0. */
 GT__AMX static void gt__amx_to_c(const gt__amx_state *s) {
   const gt__cpu_area *z = s->z;
   float *to = (float *)(void *)z->to;
@@ -15093,7 +15094,7 @@ static int gt__amx_cannot(const gt__u16 *lane, int lanes) {
   }
   return bad;
 }
-/* Of n squares from `at` on, how many one behind another have such lines? */
+/* How many of the n squares from `at` on, one behind the other, have such lines? */
 static int64_t gt__amx_bad_run(const gt__bits *top, int64_t at, int64_t n, int lanes) {
   const gt__u16 *lane = (const gt__u16 *)(const void *)top;
   int64_t run = 0;

@@ -2163,9 +2163,9 @@ static bool gt__set_tiling(gt__tiling *t, const gt__map_args *args, int threads,
   X(exp, 1, 2) X(log, 1, 2) \
   X(tanh, 1, 2) X(sigmoid, 1, 2) \
   X(gelu, 1, 2) X(silu, 1, 2) X(sin, 1, 2)
-/* Of integers, which the compiler finds need not be 64 bits wide, as the interpreter's are: uint8
-   takes a tenth of the time. Comparisons and logic make bools; short floats have the choices, too.
-   */
+/* Those of integers. Here the compiler finds that they need not be 64 bits wide, as the
+   interpreter's are: uint8 takes a tenth of the time. Comparisons and logic make bools; short
+   floats have the choices, too. */
 #define GT__SHORT_INTEGERS(X) \
   X(add, 2, 1) X(sub, 2, 1) X(mul, 2, 1) X(where, 3, 1) \
   GT__SHORT_CHOICES(X) \
@@ -4372,14 +4372,14 @@ enum { GT__SORT_EACH = 16 }; /* pairs of a thread */
 enum { GT__SORT_TILE = GT__SORT_EACH * GT__THREADS };
 static_assert((int)GT__DIGITS == (int)GT__THREADS, "each thread of a block has a digit");
 #define GT__EACH_PAIR GT__UNROLL for (int i = 0; i < GT__SORT_EACH; i++)
-/* Of a block, in shared memory. */
+/* What a block that sorts has in shared memory. */
 struct gt__sorter {
   uint64_t pair[GT__SORT_TILE];
   uint32_t count[GT__THREADS / 32][GT__DIGITS]; /* of the pairs of a warp */
   uint32_t begin[GT__DIGITS];                   /* in the sorted tile, of those with the digit */
   uint32_t sums[GT__THREADS / 32];
 };
-/* Of the key. */
+/* The digit of the key that begins at bit `shift`. */
 GT__DEV uint32_t gt__digit(uint64_t pair, int shift) {
   return (uint32_t)(pair >> 32) >> shift & (GT__DIGITS - 1);
 }
@@ -5071,8 +5071,8 @@ static void gt__recall_product(const gt__op *op, gt__product *j) {
   }
   j->x.post.early = j->through ? 0 : op->u.matmul.post.early;
 }
-/* With `bytes` of it set to zero. A plan is made beside the operation, since CUDA's tensor maps
-   want an alignment that the operation's memory need not have. */
+/* Begins a plan, `bytes` of which are set to zero. It is made beside the operation, since CUDA's
+   tensor maps want an alignment that the operation's memory need not have. */
 static void gt__begin_product(const gt__op *op, gt__product *j, size_t bytes) {
   memset((void *)j, 0, bytes);
   j->x = op->u.matmul;
@@ -6443,8 +6443,8 @@ GT__DEV void gt__barrier_wait(uint64_t *b, int phase) {
 GT__DEV void gt__team_sync(int half) {
   asm volatile("bar.sync %0, %1;" ::"r"(1 + half), "r"(GT__TEAM) : "memory");
 }
-/* By one lane of a warp, which comes here as a whole: it finds its way faster than a thread alone.
-   */
+/* What follows is done by one lane of a warp; the whole warp comes here, which is faster than a
+   thread alone. */
 #define GT__ONE_THREAD "{ .reg .pred one; elect.sync _|one, -1;\n @one "
 /* A barrier waits for so many bytes. */
 GT__DEV void gt__expect(uint64_t *full, int bytes) {
@@ -6721,8 +6721,9 @@ GT__DEV void gt__make_strictly(const gt__hopper_args &p, const gt__work &w, int 
 }
 
 /* -- from registers to C -- */
-/* Of an operand behind the product, the element for each of a thread's sums, two columns of each
-   eight: of a row, of which a lane has every 32nd; of a matrix in stages, float32 behind pieces. */
+/* These two take, for each of a thread's sums, the element of an operand of the epilogue. A thread
+   has two columns of each eight. Of a row a lane loads every 32nd element, and shuffles bring those
+   that it needs; a matrix is in stages, as float32 if the product is of pieces. */
 template <class P, class F>
 GT__DEV void gt__each_of_row(const gt__epilogue_step &s, int n, const gt__work &w, const F &take) {
   const int lane = threadIdx.x % 32;
@@ -6811,7 +6812,8 @@ GT__DEV void gt__put_tile(const gt__hopper_args &p, const gt__work &w, const gt_
           : "memory");
   }
 }
-/* The same by the threads, a warp for itself: of any dtype and alignment, or a part in float32. */
+/* A warpgroup's 64 x WIDE of C, or of a part in float32, of any dtype and alignment, by the
+   threads, each warp for itself. */
 template <class P>
 GT__DEV void gt__store_tile(const gt__partition &t, const gt__work &w, uint8_t *bricks, int half,
                             float (&sum)[P::N]) {
@@ -7164,8 +7166,9 @@ static void *gt__find_encoder(void) {
   __atomic_store_n(&encoder, f, __ATOMIC_RELAXED);
   return f;
 }
-/* Of a tensor of three dims, with strides in bytes, for the copy engine: in boxes of 128 bytes x
-   `box` lines; fetched by 256 bytes, lines off 128 take up to 18 % longer. */
+/* Makes the map by which the copy engine finds a tensor of three dims, with strides in bytes, in
+   boxes of 128 bytes x `box` lines. (Fetched by 256 bytes, lines off 128 take up to 18 % longer.)
+   */
 static int gt__make_map(CUtensorMap *map, int dtype, const void *data, const int64_t (&size)[3],
                         int64_t line, int64_t matrix, int box) {
   const cuuint32_t boxes[3] = {dtype == GT_FLOAT32 ? 32u : 64u, (cuuint32_t)box, 1};
@@ -7182,7 +7185,7 @@ static int gt__make_map(CUtensorMap *map, int dtype, const void *data, const int
              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return bad ? cudaErrorInvalidValue : cudaSuccess;
 }
-/* Of A or B, or their pieces. */
+/* The map of A or B, or of their pieces. */
 static int gt__map_operand(gt__hopper_product *j, int i, int dtype, int box) {
   const gt__hopper_operand *x = &j->p.f.x[i];
   const int bytes = dtype == GT_FLOAT32 ? 4 : 2;
@@ -7191,8 +7194,8 @@ static int gt__map_operand(gt__hopper_product *j, int i, int dtype, int box) {
   const int64_t size[3] = {x->wide, x->lines, (int64_t)x->batch * j->pieces};
   return gt__make_map(&j->p.map[i], dtype, x->to, size, line, matrix * bytes, box);
 }
-/* Of both, of C, if the engine stores it, and of a matrix behind the product, which comes in stages
-   of its own. */
+/* The maps of both, of C, if the engine stores it, and of the epilogue's matrix, which comes in
+   stages of its own. */
 static int gt__make_maps(gt__hopper_product *j) {
   gt__hopper_args *p = &j->p;
   const gt__partition *t = &j->t;
@@ -7296,7 +7299,7 @@ static void gt__lay_tiles(const gt__hopper_product *j, gt__partition *t, int hig
   t->tiles = t->rows * t->columns * (int)j->x.batch;
   t->pitch = (int)gt__up(min(t->wide, t->n), 4);
 }
-/* Of the tiles, `room` of which are made at once, the last ones are cut into parts, if `cut`. */
+/* `room` tiles are made at once. If `cut`, those of the last wave are cut into parts. */
 static void gt__lay_parts(const gt__hopper_product *j, gt__partition *t, int room, bool cut) {
   const int steps = (j->p.k - 1) / GT__DEEP + 1;
   const int rest = t->tiles % room;
@@ -7363,7 +7366,7 @@ static void gt__cut_up(gt__hopper_product *j, int blocks) {
     j->p.down = down;
   }
 }
-/* With divisors, and scratch for the parts. */
+/* Keeps the plan, with its divisors set, and with scratch for the parts. */
 static int gt__keep_partition(gt__op *op, gt__hopper_product *j, const void *end) {
   const size_t elements = (size_t)j->t.slots * j->t.lines * j->t.pitch;
   gt__set_divisors(&j->t);

@@ -688,22 +688,23 @@ typedef struct gt_event gt_event;
 GT_API gt_stream *gt_stream_create(gt_device device, int priority);
 /* Wraps a cudaStream_t, which must outlive it. */
 GT_API gt_stream *gt_stream_from_native(gt_device device, void *native);
-/* At once; its work still finishes. Where it is still current, in other threads or in blocks
-   outside, work is refused. */
+/* Ends the handle at once; the stream's work still finishes. Where it is still current, in other
+   threads or in blocks outside, work is refused. */
 GT_API void gt_stream_free(gt_stream *stream);
 GT_API gt_status gt_stream_synchronize(gt_stream *stream);
 GT_API int gt_stream_query(gt_stream *stream);         /* 1 all done, 0 not yet, -1 error */
 GT_API gt_device gt_stream_device(const gt_stream *stream);
 GT_API void *gt_stream_native(gt_stream *stream);      /* cudaStream_t; NULL on the CPU */
 GT_API gt_stream *gt_current_stream(gt_device device); /* not to be freed if it is the default */
-/* And the device; NULL: the default streams */
+/* Sets the device, too. NULL goes back to the default streams of all devices. */
 GT_API gt_status gt_set_stream(gt_stream *stream);
 GT_API gt_status gt_stream_wait_event(gt_stream *stream, gt_event *event);
 GT_API gt_status gt_stream_wait_stream(gt_stream *stream, gt_stream *other);
 GT_API gt_status gt_synchronize(gt_device device);     /* all streams of the device */
 /* GT_WITH_STREAM(s) { ... } sets stream and device for the block (torch.cuda.stream), and
    GT_WITH_STREAM_SCOPED(s); from there to the end of the block around it; see GT_WITH_DEVICE. */
-/* Call them before a kernel of your own, for each tensor it touches: it is then ordered as ours. */
+/* Before a kernel of your own call one of these for each tensor that it touches: then it is ordered
+   as our own work is. */
 GT_API gt_status gt_stream_reads(gt_stream *stream, const gt_tensor *x);
 GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
 /* Calls function(argument) on the host when what came before on that stream is done; what comes
@@ -714,10 +715,11 @@ GT_API gt_status gt_stream_writes(gt_stream *stream, const gt_tensor *x);
    while a graph is recorded: call it before gt_graph_begin, or behind gt_graph_launch. */
 GT_API gt_status gt_stream_call(gt_stream *stream, void (*function)(void *argument),
                                 void *argument);
-/* Of the calling thread. GT_REPORT waits only where it was told to and notes each race: the two
-   operations, their streams, the tensor; "may be a race" where it cannot tell if they meet. GT_OFF
-   does neither. In both the caller orders streams, as in PyTorch; frees stay safe, reads on the
-   host wait for the thread's current stream alone. */
+/* How the calling thread's work is ordered. GT_ORDER, the default: as above. GT_REPORT waits only
+   where it was told to and notes each race: the two operations, their streams, the tensor; "may be
+   a race" where it cannot tell if they meet. GT_OFF does neither. In these two the caller
+   orders streams, as in PyTorch; frees stay safe, and reads on the host wait for the thread's
+   current stream alone. */
 typedef enum gt_safety { GT_ORDER, GT_REPORT, GT_OFF } gt_safety;
 GT_API gt_status gt_set_stream_safety(gt_safety safety);
 GT_API gt_safety gt_stream_safety(void);

@@ -3070,6 +3070,7 @@ enum { GT__MOST_THREADS = 1024 };
      lane        of a fold, one of its partial results; of a graph, a stream on which it is
                  captured; of a trace, a line of the picture
      item        what a thread takes of an operation at a time; what is in the queue of a CPU stream
+     order       which operation comes behind which (>>order); the primitive sorts positions
      point       a stream and the number of an operation of it
      use         a point, and the memory that it reads or writes
      ledger      the uses of a storage that need not be over

@@ -1099,9 +1099,6 @@ struct gt__list {
    times */
 #pragma GCC target("tune=generic")
 #endif
-#if defined(GPUTENSOR_PLAIN) && defined(__OPTIMIZE__)
-#pragma GCC optimize("O1") /* light to compile: speed is what Part II is for */
-#endif
 #endif
 
 /* The order of a list, or its length, where code relies on it. */
@@ -2904,15 +2901,16 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* Few passes do from here on: an -O2 of everything would double the time to compile, for a tenth of
-   a call. What is rare takes the lightest, Og; the rest of the host's code besides these what a
-   call gains by; and what walks over data O1. (No O0 here: gcc 12 makes no vectors behind it. What
-   an initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes
-   30 ns to begin.) Loops over data ask for more by the names above. */
+   a call. The host's code takes those of Og and what a call gains by or gets smaller by, what is
+   rare takes none of clang's, and what walks over data takes O1. Flags add up: what an inner list
+   is to be without it names with "no-". (No O0 in these: gcc 12 makes no vectors behind it. What an
+   initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes 30 ns
+   to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "inline-small-functions", "inline-functions-called-once", \
-                     "reorder-blocks", "align-functions", "tree-dse", "tree-sra", \
-                     "no-tree-dominator-opts")
-#define GT__RARE_BEGINS _Pragma("GCC push_options") _Pragma("GCC optimize(\"Og\")")
+                     "reorder-blocks", "crossjumping", "align-functions", "align-jumps=1", \
+                     "tree-dse", "tree-sra", "no-tree-dominator-opts")
+#define GT__RARE_BEGINS _Pragma("GCC push_options")
 #define GT__FLAGS_END _Pragma("GCC pop_options")
 #define GT__DATA_BEGINS \
   _Pragma("GCC push_options") \
@@ -2928,6 +2926,8 @@ double __builtin_sqrt(double) __attribute__((const));
 #define GT__DATA_BEGINS
 #endif
 #define GT__INSIDE static inline __attribute__((always_inline, unused))
+/* Small rather than fast. Code that calls such a function is taken to run seldom, too. */
+#define GT__COLD __attribute__((cold))
 enum { GT__BLOCK = 512 }; /* values of the CPU's loops, at a time */
 enum { GT__GROUP = 64 };  /* values, of which loops take whole multiples */
 /* Codes that are none of CUDA's, so that they tell whose they are wherever they come by. */
@@ -3411,7 +3411,7 @@ static void gt__tell_handler(void) {
   gt__me.call = call; /* the handler may have called others */
 }
 /* Keeps the thread's first error and calls the handler. Called with no lock held. */
-GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
+GT__COLD GT__PRINTF(2, 3) static gt_status gt__fail(gt_status status, const char *format, ...) {
   va_list list;
   if (gt__me.status) return status;
   int n = snprintf(gt__me.message, sizeof gt__me.message, "%.100s: ", gt__me.call);
@@ -3818,7 +3818,7 @@ static gt_status gt__report_ours(gt_device device, int code) {
 }
 /* Makes a message of any code: what the back end says of it and, of a stream, what was called last.
    A device that is lost is noted. */
-static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
+GT__COLD static gt_status gt__report(gt_device asked, const gt_stream *s, int code) {
   char recent[160] = "";
   size_t n = 0;
   if (!code) return GT_OK;
@@ -5126,7 +5126,7 @@ static gt_tensor *gt__outside(gt_tensor *x) { /* of any scope; NULL is fine */
   return x;
 }
 /* A tensor's description without its links, which other threads may be changing. */
-GT__INSIDE gt_tensor gt__plain(const gt_tensor *x) {
+static gt_tensor gt__plain(const gt_tensor *x) {
   gt_tensor y;
   memcpy(&y, x, offsetof(gt_tensor, gt__next));
   memset(&y.gt__next, 0, sizeof y - offsetof(gt_tensor, gt__next));
@@ -5135,7 +5135,7 @@ GT__INSIDE gt_tensor gt__plain(const gt_tensor *x) {
 /* What the public functions of these names answer, of a tensor that was checked. */
 static int64_t gt__numel(const gt_tensor *x) { return gt__count(x->ndim, x->shape); }
 GT__INSIDE size_t gt__nbytes(const gt_tensor *x) { return gt__numel(x) * gt__dtype[x->dtype].size; }
-GT__INSIDE gt_shape gt__shape_of(const gt_tensor *x) {
+static gt_shape gt__shape_of(const gt_tensor *x) {
   gt_shape shape = {x->ndim, {0}};
   memcpy(shape.size, x->shape, sizeof shape.size);
   return shape;
@@ -10828,7 +10828,7 @@ GT__RARELY static T F(cpu_angle)(T x, U which) { return F(trig)(x, which, 1); }
 #endif
 #define GT__ANGLE(which) F(cpu_angle)(a, which)
 /* An operation of THE TABLE on single numbers. */
-GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
+GT__COLD GT__RARELY static gt__num F(cpu_apply)(int op, gt__num x, gt__num y, gt__num z) {
   const T a = x.VALUE, b = y.VALUE, c = z.VALUE;
   (void)b, (void)c;
 #if GT__TYPE == 64
@@ -15689,6 +15689,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef GT__CLIP
 #undef GT__CLOCK_MS
 #undef GT__CLOSED
+#undef GT__COLD
 #undef GT__COMPILER
 #undef GT__CORES
 #undef GT__CPU_NO_ISA

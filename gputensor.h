@@ -4592,7 +4592,9 @@ static int gt__order_unlocks(gt_stream *s, int n, const gt__access *a, int *wait
 }
 /* After a wait: was there a bad index on a device since the last one? */
 static gt_status gt__check_fault(void) {
+  gt__lock();
   volatile int32_t *word = gt__all.fault;
+  gt__unlock();
   int i = 0;
   while (word && i < GT__PICKERS && !word[i]) i++;
   if (!word || i == GT__PICKERS) return GT_OK;
@@ -9619,9 +9621,9 @@ static void gt__list_ways(const gt__backend *backend, char *text, size_t n) {
       " copy:", ", map:", ", reduce:", ", matmul:", ", scan:", ", order:", ", scatter:"};
   size_t used = 0;
   for (int kind = 0; kind < GT__KINDS; kind++) {
-    used += (size_t)snprintf(text + used, n - used, "%s", kind_name[kind]);
+    used += snprintf(text + used, n - used, "%s", kind_name[kind]);
     for (const gt__way *way = backend->ways(kind); way->name && used < n; way++)
-      used += (size_t)snprintf(text + used, n - used, " %s", way->name);
+      used += snprintf(text + used, n - used, " %s", way->name);
     if (used >= n) return;
   }
 }
@@ -15598,7 +15600,7 @@ static const char *gt__cuda_architectures(void) { /* " sm_80 sm_90a" */
   size_t n = 0;
   for (int i = 0; i < b->n_arch; i++) {
     int arch = b->arch[i], own = arch >= 900;
-    n += (size_t)snprintf(text + n, sizeof text - n, own ? " sm_90a" : " sm_%d", arch);
+    n += snprintf(text + n, sizeof text - n, own ? " sm_90a" : " sm_%d", arch);
   }
   return text;
 }

@@ -1814,6 +1814,31 @@ static void *count_on_streams(void *argument) {
 static void *count_on_either(void *argument) {
   return (intptr_t)argument % 2 ? count_on_streams(NULL) : count_on_default(NULL);
 }
+/* One thread makes the word in which kernels note a bad index, others look at it. */
+static int looking;
+static void *look(void *unused) {
+  while (__atomic_load_n(&looking, __ATOMIC_RELAXED))
+    if (gt_synchronize(DEV)) thread_bad++;
+  return unused;
+}
+static void test_word_of_faults(void) {
+  for (int round = 0; round < 5; round++) {
+    pthread_t thread[THREADS];
+    const int64_t entries[] = {0, 1};
+    gt_shutdown(); /* forgets the word */
+    gt_tensor *x = full(3, 4), *index = gt_from_array(entries, GT_SHAPE(2), GT_INT64, DEV), *y;
+    thread_bad = 0;
+    looking = 1;
+    for (int i = 0; i < THREADS; i++) CHECK_INT(pthread_create(&thread[i], NULL, look, NULL), 0);
+    let_others_run();
+    y = gt_index_select(NULL, x, 0, index);
+    let_others_run();
+    __atomic_store_n(&looking, 0, __ATOMIC_RELAXED);
+    for (int i = 0; i < THREADS; i++) CHECK_INT(pthread_join(thread[i], NULL), 0);
+    CHECK_INT(thread_bad, 0);
+    CHECK(all_are(y, 4));
+  }
+}
 static void test_one_tensor(void) {
   static void *(*const body[])(void *) = {count_on_default, count_on_streams, count_on_either};
   unsigned b;
@@ -1891,6 +1916,7 @@ int main(int argc, char **argv) {
   RUN(failures_are_not_lost);
   RUN(allocations_fail);
   RUN(one_tensor);
+  RUN(word_of_faults);
   RUN(shutdown_ends_streams);
   if (waits_unseen) skip("streams that wait", "only a CPU stream of its own can be held at a gate");
   return check_finish();

@@ -788,6 +788,12 @@ static void test_most_streams(void) {
   x = gt_ones(GT_SHAPE(10), GT_FLOAT32, DEV); /* the default streams have places of their own */
   for (i = 0; i < MOST; i++) GT_WITH_STREAM(s[i]) gt_add(x, x, gt_scalar(1));
   CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 10 * (1 + MOST));
+  gt_graph_begin(s[0]); /* and so have those on which a graph is captured */
+  gt_add(x, x, x);
+  gt_graph *g = gt_graph_end();
+  CHECK_INT(gt_graph_launch(g, s[MOST - 1]), GT_OK);
+  CHECK_NUM(gt_item(gt_sum(NULL, x, GT_ALL, 0)), 20 * (1 + MOST));
+  gt_graph_free(g);
   for (i = 0; i < MOST; i++) gt_stream_free(s[i]);
 }
 

@@ -10108,7 +10108,7 @@ static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) 
 #ifdef _WIN32
 static gt_tensor *gt__map_file(const gt__npy *h, int64_t bytes) { return gt__npy_read(h, bytes); }
 #else
-static void gt__unmap_file(void *data, void *bytes) { munmap(data, (size_t)(uintptr_t)bytes); }
+static void gt__unmap_file(void *data, void *bytes) { munmap(data, (uintptr_t)bytes); }
 static gt_tensor *gt__map_file(const gt__npy *h, int64_t bytes) {
   void *context = (void *)(uintptr_t)bytes;
   void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, h->file, 0);
@@ -10202,7 +10202,9 @@ GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *it
     return gt__fail(GT_ERROR_ARGUMENT, "the path or the list is NULL, or n negative");
   for (int i = 0; i < n; i++) {
     const char *name = item[i].name; /* which JSON has as it is */
-    int bad = !name || strpbrk(name, "\"\\\n\r\t") || !strcmp(name, "__metadata__");
+    int bad = !name || !strcmp(name, "__metadata__") ||
+              strpbrk(name, "\"\\\1\2\3\4\5\6\7\b\t\n\v\f\r\16\17\20\21\22\23"
+                            "\24\25\26\27\30\31\32\33\34\35\36\37");
     for (int j = 0; j < i && !bad; j++) bad = !gt__by_name(item + i, item + j);
     if (bad)
       return gt__fail(GT_ERROR_ARGUMENT, "name %d is NULL, __metadata__, no plain text or not new",

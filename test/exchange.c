@@ -337,11 +337,11 @@ static void test_refused_saves(void) {
   gt_tensor *x = gt_ones(GT_SHAPE(3), GT_FLOAT32, DEV);
   gt_named two[] = {{"a", x}, {"a", x}}, one = {NULL, x}, none = {"a", NULL};
   int i;
-  static const char *const bad[] = {"__metadata__", "a\"b", "a\\", "a\nb"};
+  static const char *const bad[] = {"__metadata__", "a\"b", "a\\", "a\nb", "a\b", "\33[1m"};
   remove(path);
   REFUSED_STATUS(gt_save_safetensors(path, 2, two), GT_ERROR_ARGUMENT, "name 1 is NULL, __metadata__, no plain text or not new");
   REFUSED_STATUS(gt_save_safetensors(path, 1, &one), GT_ERROR_ARGUMENT, "name 0 is NULL");
-  for (i = 0; i < 4; i++) {
+  for (i = 0; i < 6; i++) {
     one.name = bad[i];
     REFUSED_STATUS(gt_save_safetensors(path, 1, &one), GT_ERROR_ARGUMENT, "no plain text");
   }

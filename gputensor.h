@@ -10203,8 +10203,9 @@ GT_API gt_status gt_save_safetensors(const char *path, int n, const gt_named *it
   for (int i = 0; i < n; i++) {
     const char *name = item[i].name; /* which JSON has as it is */
     int bad = !name || !strcmp(name, "__metadata__") ||
-              strpbrk(name, "\"\\\1\2\3\4\5\6\7\b\t\n\v\f\r\16\17\20\21\22\23"
-                            "\24\25\26\27\30\31\32\33\34\35\36\37");
+              strpbrk(name,
+                      "\"\\\1\2\3\4\5\6\7\b\t\n\v\f\r\16\17\20\21\22\23"
+                      "\24\25\26\27\30\31\32\33\34\35\36\37");
     for (int j = 0; j < i && !bad; j++) bad = !gt__by_name(item + i, item + j);
     if (bad)
       return gt__fail(GT_ERROR_ARGUMENT, "name %d is NULL, __metadata__, no plain text or not new",

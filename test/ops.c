@@ -629,6 +629,45 @@ static void test_transposed(void) {
       }
 }
 
+/* Slices whose lines are long give what their copies do: of all heights of a last block, upwards, beside
+   a row and a column, into a slice, in place, and one element on. What is around an output stays. */
+static gt_tensor *slice_of(gt_tensor *x, int64_t rows, int64_t columns, int64_t from) {
+  return gt_slice(gt_slice(x, 0, from, from + rows, 1), 1, from, from + columns, 1);
+}
+static void test_slices(void) {
+  static const int64_t lines[] = {255, 256, 257, 319, 511, 512, 513, 1000, 1088};
+  static const gt_dtype types[] = {GT_FLOAT32, GT_FLOAT64, GT_INT64, GT_BFLOAT16};
+  static const char *const texts[] = {"a*2 + b - c", "maximum(a, b)*(c + 1)", "a + b < c"};
+  for (int l = 0; l < 9; l++)
+    for (int k = 0; k < 12; k++) GT_SCOPE {
+        const int64_t rows = 17, n = lines[l]; /* of 16 and more, a CPU works line by line */
+        const char *text = texts[k % 3];
+        gt_tensor *whole = random_tensor(GT_SHAPE(rows + 9, n + 9), types[k / 3], DEV), *base, *y, *want;
+        gt_tensor *a = slice_of(whole, rows, n, 1), *b = slice_of(whole, rows, n, 2), *c = slice_of(whole, rows, n, 5);
+        const gt_tensor *copy = gt_copy(NULL, a), *up = gt_flip(b, GT_DIM(0));
+        const gt_tensor *row = gt_slice(b, 0, 2, 3, 1), *column = gt_slice(c, 1, 3, 4, 1);
+        want = gt_eval(NULL, text, copy, gt_copy(NULL, b), gt_copy(NULL, c));
+        CHECK_SAME(gt_eval(NULL, text, a, b, c), want);
+        CHECK_SAME(gt_eval(NULL, text, a, up, c), gt_eval(NULL, text, copy, gt_copy(NULL, up), gt_copy(NULL, c)));
+        CHECK_SAME(gt_eval(NULL, text, a, row, column), gt_eval(NULL, text, copy, gt_copy(NULL, row), gt_copy(NULL, column)));
+        y = poisoned_out(GT_SHAPE(rows, n), want->dtype, 0, &base);
+        CHECK(gt_eval(y, text, a, b, c) == y);
+        CHECK_SAME(y, want);
+        CHECK_INT(count_poison(base) - count_poison(y), gt_numel(base) - gt_numel(y));
+        if (want->dtype != types[k / 3]) continue;
+        b = gt_copy(NULL, b);
+        c = gt_copy(NULL, c);
+        base = gt_copy(NULL, whole);
+        y = slice_of(whole, rows, n, 1 + k % 2); /* in place, or one row and element on */
+        CHECK(gt_eval(y, text, a, b, c) == y);
+        CHECK_SAME(y, want);
+        CHECK_INT(gt_item_int64(gt_sum(NULL, gt_ne(NULL, whole, base), GT_ALL, 0)) > rows * n, 0);
+        gt_fill(y, 3);
+        CHECK_SAME(y, gt_full(GT_SHAPE(rows, n), 3, types[k / 3], DEV));
+        CHECK_SAME(slice_of(whole, 1, n, 0), slice_of(base, 1, n, 0));
+      }
+}
+
 /* Results of 64 MB and more go past the caches, unless their memory is fresh. */
 static void test_past_the_caches(void) {
   const int64_t rows = 4100, columns = 4099, n = rows * columns;
@@ -688,6 +727,7 @@ int main(int argc, char **argv) {
   RUN(long_halves);
   RUN(sigmoid_of_sums);
   RUN(transposed);
+  RUN(slices);
   if (DEV.type != GT_CPU) skip("past_the_caches and guards", "about memory of the host");
   else {
     if (!QUICK) RUN(past_the_caches);

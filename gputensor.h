@@ -3827,13 +3827,12 @@ GT__COLD static gt_status gt__report(gt_device asked, const gt_stream *s, int co
   gt_device device = gt__device_of(code, asked);
   const gt__backend *backend = gt__backend_of(device);
   gt_status status = backend->classify(code);
-  if (status == GT_ERROR_DEVICE_LOST) {
-    GT__HOLD(gt__mutex);
-    gt__all.lost[gt__slot(device)] = 1;
-  }
+  gt__lock();
+  if (status == GT_ERROR_DEVICE_LOST) gt__all.lost[gt__slot(device)] = 1;
   for (unsigned i = 1; s && i <= GT__RECENT && s->n_recent >= i; i++)
     n += snprintf(recent + n, sizeof recent - n, "%s%.30s", i > 1 ? ", " : "",
                   s->recent[(s->n_recent - i) % GT__RECENT]);
+  gt__unlock();
   return gt__fail(status, "%s: %s%s%s", gt_device_string(device), backend->text(code),
                   n ? "; last operations on this stream, newest first: " : "", recent);
 }
@@ -4608,11 +4607,17 @@ static gt_status gt__check_fault(void) {
 /* -- the host's own reading and writing -- */
 static gt_status gt__order_host(const gt__access *a, gt__claim *claim) {
   int waited = 0;
+  gt_device device = gt_cpu();
+  gt_stream copy;
   gt__lock();
-  const gt_stream *last = gt__all.slot[a->storage->last];
-  gt_device device = last ? last->device : gt_cpu();
   int code = gt__order_unlocks(NULL, 1, a, &waited);
   if (!code && claim) gt__begin_claim(claim, 1, a);
+  const gt_stream *last = gt__all.slot[a->storage->last];
+  if (code && last) { /* which may end as soon as the lock is given up */
+    copy = *last;
+    last = &copy;
+    device = copy.device;
+  }
   gt__unlock();
   if (code) return gt__report(device, last, code);
   return waited ? gt__check_fault() : GT_OK;
@@ -6950,7 +6955,7 @@ static gt_status gt__copy_bytes(gt__storage *to, void *dst, gt__storage *from, v
 enum { GT__STAGED = 8 };             /* buffers of the ring */
 enum { GT__STAGED_BYTES = 1 << 21 }; /* of one */
 static int64_t gt__staged_bytes(const gt_tensor *x, int64_t at) {
-  return gt__minimum_i64(GT__STAGED_BYTES, (int64_t)gt__nbytes(x) - at);
+  return gt__minimum_i64(GT__STAGED_BYTES, gt__nbytes(x) - at);
 }
 /* Fills, or has the GPU fill, a buffer with what begins at byte `at`. */
 static gt_status gt__begin_staging(gt__storage **buffer, const gt_tensor *to, const gt_tensor *from,
@@ -6969,7 +6974,7 @@ static gt_status gt__begin_staging(gt__storage **buffer, const gt_tensor *to, co
    buffer is let go of at once: its memory is kept until the device has read it. */
 static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int up) {
   gt__storage *ring[GT__STAGED] = {NULL};
-  int64_t buffers = ((int64_t)gt__nbytes(to) - 1) / GT__STAGED_BYTES + 1;
+  int64_t buffers = (gt__nbytes(to) - 1) / GT__STAGED_BYTES + 1;
   gt__host_use host;
   gt_status status = gt__host_begin(up ? from : to, !up, &host);
   for (int64_t i = 0; i < buffers + GT__STAGED - 1; i++) {
@@ -9890,7 +9895,7 @@ static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   if (gt__npy_check_length(h, h->content->shape[0] - at)) return NULL;
   if (gt__model(&x, h->shape, h->dtype, gt_cpu())) return NULL;
   int64_t width = gt__dtype[x.dtype].size, from = p - h->end - 1;
-  int64_t to = from + (int64_t)gt__nbytes(&x);
+  int64_t to = from + gt__nbytes(&x);
   if (h->json && (h->place.ndim != 2 || place[0] != from || place[1] != to))
     return GT__NULL(GT_ERROR_FORMAT, "%.500s: data_offsets are not those that sizes make them",
                     h->path);
@@ -10099,7 +10104,7 @@ static gt_status gt__json_parse(gt__npy *h, gt_tensors *list, gt_device device) 
       x.tensor = gt__npy_dict(h, key) ? NULL : gt__npy_tensor(h, at, device);
       if (!x.tensor) return gt__failed();
       list->item[list->n++] = x;
-      at += (int64_t)gt__nbytes(x.tensor);
+      at += gt__nbytes(x.tensor);
     } else if (gt__json_metadata(h)) return gt__failed();
   }
   if (gt__npy_rest(h)) return gt__failed();
@@ -10420,7 +10425,7 @@ GT__PRINTF(2, 3) static void gt__print_text(gt__printer *t, const char *format, 
   }
   if (t->failed) return;
   va_start(list, format);
-  t->n += (size_t)vsnprintf(t->text + t->n, 256, format, list);
+  t->n += vsnprintf(t->text + t->n, 256, format, list);
   va_end(list);
 }
 /* Element i as text, in the format that gt__choose_format chose. */
@@ -10459,7 +10464,7 @@ static void gt__choose_format(gt__printer *t) {
   t->width = 1;
   for (int64_t i = 0; i < t->count; i++) {
     if (floating && !gt__has_say(t->value[i].f)) continue;
-    int n = (int)strlen(gt__format(t, i));
+    int n = strlen(gt__format(t, i));
     if (n > t->width) t->width = n;
   }
 }
@@ -10499,7 +10504,7 @@ static void gt__print_suffixes(gt__printer *t) {
   const gt_tensor *x = t->x;
   int inferred = t->count && (x->dtype == GT_INT64 || x->dtype == GT_BOOL);
   const char *last = strrchr(t->text, '\n');
-  int column = 2 + (int)strlen(last ? last + 1 : t->text);
+  int column = 2 + strlen(last ? last + 1 : t->text);
   if (!gt__on_host(x->device))
     gt__print_suffix(t, &column, "device='%s'", gt_device_string(x->device));
   if (!t->count && x->ndim != 1) gt__print_suffix(t, &column, "size=%s", gt__shape_text(x));

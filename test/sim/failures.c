@@ -8,6 +8,7 @@
 #include "cuda_runtime_api.h"
 #include "sim.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -285,6 +286,43 @@ static void child_layout(const void *what) {
 
 /* Work on the CPU that waits for a GPU meets a code of the GPU's, which keeps its device. */
 typedef struct { int how; const char *function; } one_blame;
+/* The stream that used a tensor last ends while the host waits for others that used it; then one of
+   those waits fails, and the message is not about a stream that is gone. */
+static pthread_barrier_t meeting;
+static void *end_stream(void *stream) {
+  pthread_barrier_wait(&meeting);
+  gt_stream_free((gt_stream *)stream); /* at once: its work is done */
+  pthread_barrier_wait(&meeting);
+  return NULL;
+}
+static void let_it_end(void *unused) { /* within the first of the waits */
+  (void)unused;
+  pthread_barrier_wait(&meeting);
+  pthread_barrier_wait(&meeting);
+  sim_fail_code(700);
+  sim_fail("cudaStreamSynchronize", 1, 1);
+  sim_fail("cudaEventSynchronize", 1, 1);
+}
+static void child_ended(const void *what) {
+  const gt_device device = (sim_reset(7, 1), gt_cuda(0));
+  gt_stream *s[3];
+  gt_tensor *x = gt_empty_pinned(GT_SHAPE(3, 100), GT_FLOAT32);
+  gt_tensor *y = gt_ones(GT_SHAPE(100), GT_FLOAT32, device), *z = gt_copy(NULL, y);
+  pthread_t thread;
+  (void)what;
+  gt_synchronize(device);
+  pthread_barrier_init(&meeting, NULL, 2);
+  for (int i = 0; i < 3; i++) s[i] = gt_stream_create(device, 0);
+  gt_stream_call(s[0], let_it_end, NULL);
+  for (int i = 0; i < 2; i++) GT_WITH_STREAM(s[i]) gt_copy(gt_select(x, 0, i), y);
+  GT_WITH_STREAM(s[2]) gt_copy(z, gt_select(x, 0, 2));
+  gt_stream_synchronize(s[2]);
+  pthread_create(&thread, NULL, end_stream, s[2]);
+  if (gt_data(x) || gt_error() != GT_ERROR_DEVICE_LOST || strstr(gt_error_message(), "last operations"))
+    printf("the message \"%s\"; ", gt_error_message());
+  pthread_join(thread, NULL);
+}
+
 static void blamed(const char *name) {
   if (gt_error() != GT_ERROR_DEVICE_LOST) printf("status %s; ", gt_status_string(gt_error()));
   if (!strstr(gt_error_message(), name) || !strstr(gt_error_message(), "cudaErrorIllegalAddress"))
@@ -464,6 +502,9 @@ int main(int argc, char **argv) {
   case_end();
   case_begin("a handler that reads the tensor of the failing call");
   CHECK_STR(report_of(child_look, NULL), "");
+  case_end();
+  case_begin("a stream that ends while others are waited for");
+  CHECK_STR(report_of(child_ended, NULL), "");
   case_end();
   case_begin("whose code it is");
   for (n = 0; n < 6; n++) {

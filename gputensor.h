@@ -8508,7 +8508,7 @@ static void gt__make_slices(void) {
       gt__add_slice(GT__QUEUES, pid, GT__TID_OF_QUEUES + r->name, gt__letters[letter][0], r);
     if (gpu) gt__add_slice(GT__ENGINES, pid, gt__tid_of_engine[engine], '0' + r->name % 10, r);
   }
-  size_t n = (size_t)(gt__trace.end - gt__trace.slices);
+  size_t n = gt__trace.end - gt__trace.slices;
   qsort(gt__trace.slices, n, sizeof(gt__slice), gt__compare_slices);
 }
 /* Behind the last slice of the lane of s. */

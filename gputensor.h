@@ -1088,7 +1088,7 @@ struct gt__list {
    From here to the includes in >>machine: compiled by the file with GPUTENSOR_IMPLEMENTATION and by
    gputensor_kernels.cu, which must agree on every bit of it. Compilers fuse a*b + c where the
    machine can, whatever their users' flags, so that is switched off up to the end of this file. */
-#if defined(__clang__)
+#ifdef __clang__
 #pragma clang fp contract(off)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC push_options
@@ -1155,7 +1155,11 @@ GT__FN double gt__easy_div_f64(double a, double b) {
 #define GT__BRANCHES 1 /* around what few threads need */
 #define GT__ANGLE(which) GT__F(trig)(a, which, 1)
 #else
+#if defined(__OPTIMIZE__) || defined(__clang__)
 #define GT__FN static inline __attribute__((always_inline, unused))
+#else /* a few passes make a function smaller before it is written out where it is called */
+#define GT__FN static inline __attribute__((always_inline, unused, optimize("Og")))
+#endif
 #define GT__LIBM(f) __builtin_##f
 #define GT__ADD(a, b) ((a) + (b))
 #define GT__SUB(a, b) ((a) - (b))
@@ -2785,30 +2789,27 @@ static inline void gt__strict_end(gt__strict *s) {
    What the compiler and the operating system give, in their dialects; the codes of the host's
    errors; and a few small functions. */
 /* Which loops are made. WITH_AVX512: 1, the products alone; 2, all. */
-#ifdef __x86_64__
-#define GT__WITH_BASELINE 0
-#define GT__WITH_AVX2 1
-#else
+#ifndef __x86_64__
 #define GT__WITH_BASELINE 1
 #define GT__WITH_AVX2 0
-#endif
-#if defined(__x86_64__) && defined(__OPTIMIZE__) && !(defined(__AVX2__) && defined(__FMA__))
+#define GT__WITH_AVX512 0
+#else
+#define GT__WITH_BASELINE 0
+#ifdef GPUTENSOR_DISPATCH
+#define GT__WITH_AVX2 1
+#define GT__WITH_AVX512 2
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512VL__)
+#define GT__WITH_AVX2 0
+#define GT__WITH_AVX512 2
+#else
+#define GT__WITH_AVX2 1
+#if defined(__OPTIMIZE__) && !(defined(__AVX2__) && defined(__FMA__))
 #define GT__WITH_AVX512 1
 #else
 #define GT__WITH_AVX512 0
 #endif
-#if defined(__x86_64__) && defined(__AVX512F__) && defined(__AVX512BW__) && \
-    defined(__AVX512DQ__) && defined(__AVX512VL__)
-#undef GT__WITH_AVX2
-#undef GT__WITH_AVX512
-#define GT__WITH_AVX2 0
-#define GT__WITH_AVX512 2
 #endif
-#if defined(__x86_64__) && defined(GPUTENSOR_DISPATCH)
-#undef GT__WITH_AVX2
-#undef GT__WITH_AVX512
-#define GT__WITH_AVX2 1
-#define GT__WITH_AVX512 2
 #endif
 #if defined(__x86_64__) && defined(__GLIBC__) && GT__WITH_AVX512 && !defined(GPUTENSOR_PLAIN) && \
     (__GNUC__ > 10 || __clang_major__ > 11) && \
@@ -2852,7 +2853,7 @@ int fchmod(int file, mode_t mode);
 #if defined(__NVCC__) && defined(__CUDACC__) /* the host's compiler knows the loops' pragmas */
 #pragma nv_diag_suppress 550, 1675
 #endif
-#if defined(__clang__)
+#ifdef __clang__
 /* assume_safety says "one element does not touch another", but also "warn if not vectorised" */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -4521,7 +4522,6 @@ static int gt__check_recorded(int n, const gt__access *a) {
   return 0;
 }
 /* -- races, and the order that avoids them -- */
-GT__RARE_BEGINS
 static void gt__stream_text(char *text, const gt_stream *s) {
   if (!s || !s->queue) snprintf(text, 64, "the host");
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
@@ -4559,7 +4559,6 @@ static int gt__follow_unlocks(gt_stream *s, const gt__access *a, gt__use u, int 
   if (gt__me.safety == GT_REPORT) gt__note_race(s, a, &u, meeting);
   return 0;
 }
-GT__FLAGS_END
 /* Orders one access. *away: the lock was given up, and others may have gone on. */
 static int gt__order_access_unlocks(gt_stream *s, const gt__access *a, int *away) {
   int code = 0;
@@ -6285,7 +6284,6 @@ static gt_status gt__parse_text(gt__tree *t) {
   k->n_in = t->n_in;
   return GT_OK;
 }
-GT__RARE_BEGINS
 /* -- Python's indexing -- */
 /* Reads start:end:step, or an index in the place of start; numbers beyond int64 are as large as it
    can hold. Is it a slice? */
@@ -6336,7 +6334,6 @@ GT_API gt_tensor *gt_view(const gt_tensor *x, const char *text) {
   if (gt__peek(&t)) gt__bad_text(&t, t.at, "expected a comma or the end");
   return t.bad ? NULL : gt__handle(&y);
 }
-GT__FLAGS_END
 
 /* ---- >>compiler --------------------------------------------------------------------------------
    A tree becomes programs in three steps: each node gets PyTorch's dtype; the tree is cut where
@@ -13007,7 +13004,6 @@ static int gt__cpu_has(int needs) {
 }
 /* The best set that the machine has, or a lesser one that GPUTENSOR_CPU names; the last entry if it
    has none of them, or "plain" is asked for. */
-GT__RARE_BEGINS
 static const gt__cpu_isa *gt__cpu_find_isa(void) {
   const char *asked = getenv("GPUTENSOR_CPU");
   const gt__cpu_isa *isa = gt__cpu_isas, *best = GT__CPU_NO_ISA;
@@ -13017,7 +13013,6 @@ static const gt__cpu_isa *gt__cpu_find_isa(void) {
   }
   return asked && !strcmp(asked, "plain") ? GT__CPU_NO_ISA : best;
 }
-GT__FLAGS_END
 GT__INSIDE const gt__cpu_isa *gt__cpu_choose(void) { /* NULL: none */
   static const gt__cpu_isa *chosen;
   const gt__cpu_isa *isa = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
@@ -15366,7 +15361,7 @@ static const gt__way *gt__cpu_ways(int kind) { return gt__cpu_plain_ways[kind]; 
 static const char *gt__cpu_name(void) { return "plain"; }
 #endif /* GPUTENSOR_PLAIN */
 #pragma GCC diagnostic pop
-#if defined(__clang__)
+#ifdef __clang__
 #pragma clang diagnostic pop
 #endif
 #ifdef GT__CUDA
@@ -15892,7 +15887,7 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
 #undef gt__held_back
 #undef gt__is_ended
 #endif /* GPUTENSOR_IMPLEMENTATION */
-#if defined(__clang__)
+#ifdef __clang__
 #pragma STDC FP_CONTRACT DEFAULT /* what the command line says */
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 #pragma GCC pop_options

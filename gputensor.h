@@ -938,7 +938,7 @@ GT_API void gt_with_pop(gt_with *with);
 #define GT__TEXT(...) GT__FIRST(__VA_ARGS__, NULL)
 #define GT__JOIN2(a, b) a##b
 #define GT__JOIN(a, b) GT__JOIN2(a, b)
-#if defined(__TINYC__)
+#ifdef __TINYC__
 #define GT__CLEANUP(function) tcc_ignores_the_cleanup_attribute_so_use_gcc_or_clang_for_this_block
 #else
 #define GT__CLEANUP(function) __attribute__((cleanup(function), unused))
@@ -1050,7 +1050,7 @@ struct gt__list {
 #ifndef GPUTENSOR_FILE
 #define GPUTENSOR_FILE "gputensor.h"
 #endif
-#if defined(__has_include)
+#ifdef __has_include
 #if !__has_include(GPUTENSOR_FILE)
 #error "gputensor.h includes itself: if its name is another, define GPUTENSOR_FILE as \"the name\""
 #endif
@@ -2660,7 +2660,7 @@ GT__FN T F(scan)(int fold, T (*level)[2], int64_t k, T x) {
 #ifdef GPUTENSOR_NO_SIMD
 #error "GPUTENSOR_NO_SIMD is gone: GPUTENSOR_PLAIN compiles the plain ways alone"
 #endif
-#if defined(GPUTENSOR_NO_TENSOR_CORES)
+#ifdef GPUTENSOR_NO_TENSOR_CORES
 #error "GPUTENSOR_NO_TENSOR_CORES is gone: GPUTENSOR_WAYS in the environment names ways to take"
 #endif
 #if defined(GPUTENSOR_PLAIN) && defined(GPUTENSOR_DISPATCH)
@@ -2738,7 +2738,7 @@ static int gt__forked;
 /* The floating-point mode. A program linked with -Ofast takes subnormal numbers for 0, others round
    upwards or trap. Who computes, converts, reads or prints numbers here does so in the usual mode,
    and then gives back the caller's, though not its flags: on x87, one that is set would trap. */
-#if defined(__SSE__)
+#ifdef __SSE__
 typedef struct {
   uint32_t sse;
   uint16_t x87;
@@ -8249,8 +8249,9 @@ static gt_status gt__fit_scatter(gt_tensor *x, int dim, int rows) {
 }
 /* Both functions. If out shares memory with the index or src, a copy of it takes in what goes
    there. */
-static gt_tensor *gt__scatter(gt_tensor *out, int dim, const gt_tensor *index, const gt_tensor *src,
-                              int caller, int fold, int include_self) {
+GT__COLD static gt_tensor *gt__scatter(gt_tensor *out, int dim, const gt_tensor *index,
+                                       const gt_tensor *src, int caller, int fold,
+                                       int include_self) {
   const gt_tensor *in[] = {out, index, src};
   gt__result r;
   if (gt__refuse_pick(out, in, &dim)) return NULL;
@@ -8344,8 +8345,8 @@ static gt_status gt__end_wanted(gt__result *r, gt_tensor **out, gt_status status
   return y || !out ? status : gt__failed();
 }
 /* The first *k of each row, or all for NULL. */
-static gt_status gt__order(gt_tensor **values, gt_tensor **indices, const gt_tensor *x,
-                           const int64_t *k, int dim, int how) {
+GT__COLD static gt_status gt__order(gt_tensor **values, gt_tensor **indices, const gt_tensor *x,
+                                    const int64_t *k, int dim, int how) {
   gt__result v, at;
   if (gt__refuse(values ? *values : x, 1, 1, &x)) return gt__failed();
   if (gt__refuse(indices ? *indices : x, 1, 1, &x)) return gt__failed();
@@ -8991,7 +8992,7 @@ static gt_status gt__graph_touch(const gt__access *a) {
 }
 /* Keeps op in the list of the graph that this thread records. Its scratch is memory of the graph's,
    which it writes. */
-static gt_status gt__graph_add(gt__op *op) {
+GT__COLD static gt_status gt__graph_add(gt__op *op) {
   gt_tensor like;
   GT__LOCAL gt_tensor *scratch = NULL; /* is memory of the graph's as any */
   const gt__copy_args *c = &op->u.copy;
@@ -9883,7 +9884,7 @@ static void gt__swap_bytes(void *elements, size_t bytes, gt_dtype dtype, int swa
 }
 /* The tensor that the header tells of, whose bytes begin at `at` of the file. A copy for another
    device, if they are not aligned, or in Fortran order: that of the reversed shape in C order. */
-static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
+GT__COLD static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   gt_tensor x;
   int64_t *size = h->shape.size, *place = h->place.size;
   int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
@@ -10360,7 +10361,7 @@ static int64_t gt__dl_extent(gt_tensor *x, const int64_t *stride) {
   }
   return x->offset + above + 1;
 }
-static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
+GT__COLD static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
   gt_tensor x;
   if (gt__dl_model(&x, t)) return NULL;
   int64_t extent = gt__dl_extent(&x, t->strides);
@@ -10509,7 +10510,7 @@ static void gt__print_suffixes(gt__printer *t) {
     gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
 }
 /* Copies src into dst; where dst is smaller, the first and last entries of src. */
-static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
+GT__COLD static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
   if (dim == src->ndim) return gt__copy_into(dst, src);
   gt_tensor to = gt__plain(dst), from = gt__plain(src);
@@ -10521,7 +10522,7 @@ static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   return gt__copy_edges(&to, &from, dim + 1);
 }
 /* Makes t->text, to be freed also on failure. */
-static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
+GT__COLD static gt_status gt__print(gt__printer *t, const gt_tensor *x) {
   memset(t, 0, sizeof *t);
   GT__STRICT;
   if (gt__refuse_one(x)) return gt__failed();
@@ -11667,7 +11668,7 @@ static struct {
 static void gt__cpu_sleep(void) { pthread_cond_wait(&gt__cpu_all.passed, &gt__cpu_all.lock); }
 GT_API double gt_now_ms(void) {
   GT__STRICT;
-#if defined(GT__HOOK_NOW)
+#ifdef GT__HOOK_NOW
   double now = GT__HOOK_NOW();
 #elif defined(GT__MONOTONIC)
   double now = gt__clock_ms(GT__MONOTONIC);
@@ -12994,7 +12995,7 @@ static const gt__cpu_isa gt__cpu_isas[] = {
 #define GT__CPU_NO_ISA (gt__cpu_isas + sizeof gt__cpu_isas / sizeof *gt__cpu_isas)
 #undef GT__SET
 static int gt__cpu_has(int needs) {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   if (needs >= 2 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) return 0;
   if (needs >= 3 && !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")))
@@ -14381,7 +14382,7 @@ typedef struct gt__cpu_product {
   int64_t more_bytes;                   /* and of the way's own, for a block of C */
 } gt__cpu_product;
 static int gt__cpu_is_amd(void) {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   return __builtin_cpu_is("amd") != 0;
 #else
   return 0;

@@ -2903,16 +2903,18 @@ float __builtin_sqrtf(float) __attribute__((const));
 double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* Few passes do from here on: an -O2 of everything would double the time to compile, for a tenth of
-   a call. The host's code takes those of Og and what a call gains by or gets smaller by, what is
-   rare takes none of clang's, and what walks over data takes O1. Flags add up: what an inner list
-   is to be without it names with "no-". (No O0 in these: gcc 12 makes no vectors behind it. What an
-   initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes 30 ns
-   to begin.) Loops over data ask for more by the names above. */
+   a call. The host's code takes those of Og and what a call gains by or gets smaller by; what is
+   rare is to be smaller still, or takes none of clang's; and what walks over data takes O1. Flags
+   add up: what an inner list is to be without it names with "no-". (No O0 in these: gcc 12 makes no
+   vectors behind it. What an initialiser leaves to be 0, if that is more than 64 bytes, is set by
+   `rep stos`, and takes 30 ns to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "inline-small-functions", "inline-functions-called-once", \
                      "reorder-blocks", "crossjumping", "align-functions", "align-jumps=1", \
                      "tree-dse", "tree-sra", "no-tree-dominator-opts")
-#define GT__RARE_BEGINS _Pragma("GCC push_options")
+#define GT__RARE_BEGINS \
+  _Pragma("GCC push_options") \
+      _Pragma("GCC optimize(\"peephole2\", \"align-functions=1\", \"align-loops=1\")")
 #define GT__FLAGS_END _Pragma("GCC pop_options")
 #define GT__DATA_BEGINS \
   _Pragma("GCC push_options") \
@@ -8345,8 +8347,8 @@ static gt_status gt__end_wanted(gt__result *r, gt_tensor **out, gt_status status
   return y || !out ? status : gt__failed();
 }
 /* The first *k of each row, or all for NULL. */
-GT__COLD static gt_status gt__order(gt_tensor **values, gt_tensor **indices, const gt_tensor *x,
-                                    const int64_t *k, int dim, int how) {
+static gt_status gt__order(gt_tensor **values, gt_tensor **indices, const gt_tensor *x,
+                           const int64_t *k, int dim, int how) {
   gt__result v, at;
   if (gt__refuse(values ? *values : x, 1, 1, &x)) return gt__failed();
   if (gt__refuse(indices ? *indices : x, 1, 1, &x)) return gt__failed();
@@ -9884,7 +9886,7 @@ static void gt__swap_bytes(void *elements, size_t bytes, gt_dtype dtype, int swa
 }
 /* The tensor that the header tells of, whose bytes begin at `at` of the file. A copy for another
    device, if they are not aligned, or in Fortran order: that of the reversed shape in C order. */
-GT__COLD static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
+static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   gt_tensor x;
   int64_t *size = h->shape.size, *place = h->place.size;
   int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
@@ -10361,7 +10363,7 @@ static int64_t gt__dl_extent(gt_tensor *x, const int64_t *stride) {
   }
   return x->offset + above + 1;
 }
-GT__COLD static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
+static gt_tensor *gt__dl_take(const gt__dl_tensor *t, int64_t stream) {
   gt_tensor x;
   if (gt__dl_model(&x, t)) return NULL;
   int64_t extent = gt__dl_extent(&x, t->strides);
@@ -10510,7 +10512,7 @@ static void gt__print_suffixes(gt__printer *t) {
     gt__print_suffix(t, &column, "dtype=%s", gt_dtype_string(x->dtype));
 }
 /* Copies src into dst; where dst is smaller, the first and last entries of src. */
-GT__COLD static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
+static gt_status gt__copy_edges(gt_tensor *dst, const gt_tensor *src, int dim) {
   while (dim < src->ndim && dst->shape[dim] == src->shape[dim]) dim++;
   if (dim == src->ndim) return gt__copy_into(dst, src);
   gt_tensor to = gt__plain(dst), from = gt__plain(src);

@@ -2904,8 +2904,9 @@ double __builtin_sqrt(double) __attribute__((const));
 #endif
 /* Few passes do from here on: an -O2 of everything would double the time to compile, for a tenth of
    a call. The host's code takes those of Og and what a call gains by or gets smaller by; what is
-   rare is to be smaller still, or takes none of clang's; and what walks over data takes O1. Flags
-   add up: what an inner list is to be without it names with "no-". (No O0 in these: gcc 12 makes no
+   rare is to be smaller still, or takes none of clang's; and what walks over data takes O1, without
+   crossjumping, which doubles the time of an addition of 64 MB. Flags add up: what an inner list is
+   to be without it names with "no-". (No O0 in these: gcc 12 makes no
    vectors behind it. What an initialiser leaves to be 0, if that is more than 64 bytes, is set by
    `rep stos`, and takes 30 ns to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
@@ -2918,7 +2919,8 @@ double __builtin_sqrt(double) __attribute__((const));
 #define GT__FLAGS_END _Pragma("GCC pop_options")
 #define GT__DATA_BEGINS \
   _Pragma("GCC push_options") \
-      _Pragma("GCC optimize(\"O1\", \"inline-small-functions\", \"store-merging\")")
+      _Pragma("GCC optimize(\"O1\", \"inline-small-functions\", \"store-merging\")") \
+          _Pragma("GCC optimize(\"no-crossjumping\")")
 #else
 #ifdef __clang__
 #define GT__RARE_BEGINS _Pragma("clang optimize off")
@@ -4425,7 +4427,7 @@ static void gt__mark_written(const gt__region *where) {
     gt__add_rest(f, gt__region_end(where), gt__region_end(&f.where));
   }
 }
-static int gt__check_written(const gt__access *a) {
+GT__COLD static int gt__check_written(const gt__access *a) {
   GT__HOLD(gt__failures_lock);
   for (int i = 0; i < gt__all.failures; i++) {
     gt__me.failed = gt__all.failure[i];
@@ -4524,14 +4526,15 @@ static int gt__check_recorded(int n, const gt__access *a) {
   return 0;
 }
 /* -- races, and the order that avoids them -- */
-static void gt__stream_text(char *text, const gt_stream *s) {
+GT__COLD static void gt__stream_text(char *text, const gt_stream *s) {
   if (!s || !s->queue) snprintf(text, 64, "the host");
   else if (s->name) snprintf(text, 64, "stream %d of %s", s->name, gt_device_string(s->device));
   else snprintf(text, 64, "the default stream of %s", gt_device_string(s->device));
 }
 /* Writes the line that gt_report_races prints. It names the tensor of just these bytes, or else one
    of the storage. */
-static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u, int meeting) {
+GT__COLD static void gt__note_race(const gt_stream *s, const gt__access *a, const gt__use *u,
+                                   int meeting) {
   const gt_tensor *y = NULL; /* of that memory, else another one of the storage */
   char here[64], there[64], *line = gt__all.race[gt__all.n_race++ % GT__RACES];
   for (const gt_tensor *x = gt__all.tensors; x; x = x->gt__next) {
@@ -4766,7 +4769,7 @@ static int gt__storage_fill_unlocks(gt__storage *s) {
   return 0;
 }
 /* The message of a failed allocation says who holds most of the memory. */
-static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
+GT__COLD static gt_status gt__no_memory(gt_device device, size_t bytes, int code) {
   if (!gt__is_out_of_memory(code, device)) return gt__report(device, NULL, code);
   char owners[400] = "";
   size_t n = 0, last = SIZE_MAX, reserved, available, total, held;
@@ -6995,7 +6998,7 @@ static gt_status gt__copy_staged(const gt_tensor *to, const gt_tensor *from, int
   return status;
 }
 /* While a graph of the GPU is recorded, the host takes no part in a copy. */
-static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
+GT__COLD static gt_status gt__refuse_copy(const gt__storage *host, gt_device gpu) {
   if (!gt__on_host(host->device) || (host->pinned && !host->internal)) return GT_OK;
   return gt__refuse_recorded(gpu,
                              "the host has a part in this copy, once; take dense tensors of "

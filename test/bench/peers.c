@@ -18,6 +18,7 @@
 
 /* ---- the table ---- */
 enum { MAP, COPY, REDUCE, SOFTMAX, LOOP, CALL };
+enum { WHOLE, EXCHANGED, INSIDE }; /* views */
 enum { COLUMNS = 1024, SIDE = 512, LEAST = 24, ROTATED = 1 << 29, MOST = 256 };
 
 /* A loop over the elements as one would write it by hand. */
@@ -89,6 +90,8 @@ static const line lines[] = {
    "tanh((sqrt(exp(sigmoid(relu((a*b + c)*a - b)*c)*1.5 + a)) + 1.5)/b)*c + 1.5", 0, 0, NULL},
   {"broadcast", "add a row", "mmr", "fb", MAP, "a + b", 0, 0, NULL},
   {"broadcast", "add a column", "mmc", "fb", MAP, "a + b", 0, 0, NULL},
+  {"slices", "add slices", "iii", "fbd", MAP, "a + b", 0, 0, NULL},
+  {"slices", "scale a slice", "ii", "fbd", MAP, "a * 1.5", 0, 0, NULL},
   {"transpose", "transposed copy", "Mt", "fb", COPY, NULL, 0, 0, NULL},
   {"transpose", "transposed square", "ss", "fb", COPY, NULL, 0, 0, NULL},
   {"transpose", "permute(0,2,1)", "bp", "fb", COPY, NULL, 0, 0, NULL},
@@ -109,10 +112,11 @@ static int64_t root_of(int64_t n) { /* n is a power of 4 */
   while (side * side < n) side *= 2;
   return side;
 }
-/* The memory of an operand; t, s and p are views of it with the last two dims exchanged. */
+/* The memory of an operand; t, s and p are views of it with the last two dims exchanged, i is without its
+   outermost rows and columns. */
 static gt_shape base_shape(char letter, int64_t n) {
   switch (letter) {
-    case 'm': case 't': return GT_SHAPE(n / COLUMNS, COLUMNS);
+    case 'm': case 't': case 'i': return GT_SHAPE(n / COLUMNS, COLUMNS);
     case 'M': return GT_SHAPE(COLUMNS, n / COLUMNS);
     case 's': return GT_SHAPE(root_of(n), root_of(n));
     case 'b': case 'p': return GT_SHAPE(n / SIDE / SIDE, SIDE, SIDE);
@@ -163,12 +167,12 @@ const char *bench_group(const bench_case *c) { return c->line->group; }
 const char *bench_name(const bench_case *c) { return c->line->name; }
 int bench_operands(const bench_case *c) { return (int)strlen(c->line->operands); }
 /* The shape and dtype of operand k's memory (0: the output); returns the number of dims. */
-int bench_base(const bench_case *c, int k, int64_t *shape, int *dtype, int *transposed) {
+int bench_base(const bench_case *c, int k, int64_t *shape, int *dtype, int *view) {
   const char letter = c->line->operands[k];
   const gt_shape s = base_shape(letter, c->n);
   for (int i = 0; i < s.ndim; i++) shape[i] = s.size[i];
   *dtype = letter == 'k' ? (int)GT_BOOL : k ? c->from : c->to;
-  *transposed = k && strchr("tsp", letter) != NULL;
+  *view = letter == 'i' ? INSIDE : k && strchr("tsp", letter) ? EXCHANGED : WHOLE;
   return s.ndim;
 }
 /* Bytes that must move: each operand once; the article's result is read, too. */
@@ -176,8 +180,8 @@ double bench_bytes(const bench_case *c) {
   double bytes = c->line->kind == LOOP ? 4e8 : 0;
   for (int k = 0; k < bench_operands(c); k++) {
     int64_t shape[GT_MAX_DIMS];
-    int dtype, transposed;
-    bench_base(c, k, shape, &dtype, &transposed);
+    int dtype, view;
+    bench_base(c, k, shape, &dtype, &view);
     bytes += (double)gt_dtype_size((gt_dtype)dtype) *
              (double)elements(base_shape(c->line->operands[k], c->n));
   }
@@ -220,14 +224,16 @@ static gt_device device_of(int cuda) { return cuda ? gt_cuda(0) : gt_cpu(); }
 gt_tensor *bench_tensor(const bench_case *c, int k, int cuda, void *data) {
   gt_shape shape = {0, {0}};
   gt_tensor *x = NULL;
-  int dtype, transposed;
-  shape.ndim = bench_base(c, k, shape.size, &dtype, &transposed);
+  int dtype, view;
+  shape.ndim = bench_base(c, k, shape.size, &dtype, &view);
   GT_SCOPE {
     if (data) x = gt_from_ptr(data, shape, (gt_dtype)dtype, device_of(cuda), NULL, NULL);
     else x = gt_to_dtype(gt_eval(NULL, dtype == GT_BOOL ? "a < 0.5" : "a + 0.1",
                                  gt_rand(shape, GT_FLOAT32, device_of(cuda), NULL)),
                          (gt_dtype)dtype);
-    gt_keep(transposed ? (x = gt_transpose(x, -2, -1)) : x);
+    if (view == EXCHANGED) x = gt_transpose(x, -2, -1);
+    for (int d = 0; d < 2 && view == INSIDE; d++) x = gt_slice(x, d, 1, -1, 1);
+    gt_keep(x);
   }
   return x;
 }

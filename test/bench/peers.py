@@ -123,17 +123,17 @@ class Operands:
         self.tuples = [arrays[i:i + self.size] for i in range(0, len(arrays), self.size)]
 
     def operand(self, k):
-        shape, dtype, exchanged = (ctypes.c_int64 * 8)(), ctypes.c_int(), ctypes.c_int()
+        shape, dtype, view = (ctypes.c_int64 * 8)(), ctypes.c_int(), ctypes.c_int()
         ndim = lib.bench_base(ctypes.byref(self.case), k, shape, ctypes.byref(dtype),
-                              ctypes.byref(exchanged))
+                              ctypes.byref(view))
         array = new_array(tuple(shape[:ndim]), DTYPES[dtype.value])
         pointer = address(array)
         handle = lib.bench_tensor(ctypes.byref(self.case), k, CUDA, ctypes.c_void_p(pointer))
         if not handle:
             sys.exit("the library: " + lib.bench_error().decode())
-        if exchanged.value:
-            return array.swapaxes(-2, -1), handle
-        return array, handle
+        views = {0: array, 1: array.swapaxes(-2, -1) if array.ndim > 1 else array,
+                 2: array[1:-1, 1:-1] if array.ndim > 1 else array}
+        return views[view.value], handle
 
     def ours(self, times):
         lib.bench_run(ctypes.byref(self.case), self.handles, self.sets, times)
@@ -183,6 +183,8 @@ def torch_peers():
         "chain of 16": lambda o, a, b, c: chain16(a, b, c),
         "add a row": lambda o, a, b: torch.add(a, b, out=o),
         "add a column": lambda o, a, b: torch.add(a, b, out=o),
+        "add slices": lambda o, a, b: torch.add(a, b, out=o),
+        "scale a slice": lambda o, a: torch.mul(a, 1.5, out=o),
         "transposed copy": copy,
         "transposed square": copy,
         "permute(0,2,1)": copy,
@@ -259,6 +261,8 @@ def numpy_peers():
         "chain of 16": chain16,
         "add a row": lambda o, a, b: np.add(a, b, out=o),
         "add a column": lambda o, a, b: np.add(a, b, out=o),
+        "add slices": lambda o, a, b: np.add(a, b, out=o),
+        "scale a slice": lambda o, a: np.multiply(a, a.dtype.type(1.5), out=o),
         "transposed copy": copy,
         "transposed square": copy,
         "permute(0,2,1)": copy,

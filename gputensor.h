@@ -1,5 +1,5 @@
 /* gputensor.h - PyTorch's devices, tensors and streams in plain C: your arrays, on the GPU or on
-   the CPU, from one source.                       version 0.8.0, 2026-11-27. MIT licence, below.
+   the CPU, from one source.                       version 0.9.0, 2026-11-27. MIT licence, below.
 
    A complete program:
 
@@ -173,9 +173,9 @@
 #define GPUTENSOR_H
 
 #define GPUTENSOR_VERSION_MAJOR 0
-#define GPUTENSOR_VERSION_MINOR 8
+#define GPUTENSOR_VERSION_MINOR 9
 #define GPUTENSOR_VERSION_PATCH 0
-#define GPUTENSOR_VERSION "0.8.0"
+#define GPUTENSOR_VERSION "0.9.0"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15966,6 +15966,10 @@ GT_API const char *gt_cuda_unavailable_reason(void) {
    OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
    HISTORY
+     0.9.0  on the CPU slices, and rows and columns that are broadcast, are read where they lie, and
+            a number is filled in by copying it; the ways of a GPU that were called narrow and
+            turned are bfloat16 and transposed; a graph can be ended while another thread waits for
+            the device or empties its cache
      0.8.0  ways for a matrix times a vector, float32, whose last bits may differ from before, and
             for long chains of bfloat16; a fifth less to compile
      0.7.0  a copy that changes strides goes to another GPU in one kernel; a way for tiny products

@@ -9814,7 +9814,7 @@ static gt_status gt__npy_entry(gt__npy *h, const char *const *key, int *seen) {
   return gt__npy_value(h, k);
 }
 /* A dictionary with these three keys, each once, in any order. */
-static gt_status gt__npy_dict(gt__npy *h, const char *const *key) {
+GT__COLD static gt_status gt__npy_dict(gt__npy *h, const char *const *key) {
   int seen[3] = {0, 0, 0}, comma = 1;
   if (!gt__npy_word(h, "{")) return GT__NPY_MALFORMED("it does not begin with a brace");
   for (; !gt__npy_word(h, "}"); comma = gt__npy_word(h, ",")) {
@@ -9889,7 +9889,7 @@ static void gt__swap_bytes(void *elements, size_t bytes, gt_dtype dtype, int swa
 }
 /* The tensor that the header tells of, whose bytes begin at `at` of the file. A copy for another
    device, if they are not aligned, or in Fortran order: that of the reversed shape in C order. */
-static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
+GT__COLD static gt_tensor *gt__npy_tensor(gt__npy *h, int64_t at, gt_device device) {
   gt_tensor x;
   int64_t *size = h->shape.size, *place = h->place.size;
   int last = h->shape.ndim - 1, half = h->fortran ? h->shape.ndim / 2 : 0;
@@ -13943,6 +13943,13 @@ static void gt__cpu_fold_columns(gt__cpu_folder *f, gt__cpu_column *to, int64_t 
     gt__cpu_fold_rows(f, to, values, columns, rows, columns, k);
   }
 }
+/* Where in its chunk output i's value was found: the loops count in values of their own type. */
+static int64_t gt__cpu_found_at(const gt__cpu_folder *f, int64_t i) {
+  const void *at = f->at + i * f->width;
+  if (f->loops->native == GT_FLOAT32) return (int64_t) * (const float *)at;
+  if (f->loops->native == GT_FLOAT64) return (int64_t) * (const double *)at;
+  return *(const int64_t *)at;
+}
 /* Folds a chunk of each of `columns` outputs; if inner, more than one only with one chunk each. */
 static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o, int64_t columns,
                                int64_t begin) {
@@ -13958,9 +13965,7 @@ static void gt__cpu_fold_chunk(gt__cpu_folder *f, gt__cpu_column *to, int64_t o,
     f->loops->lanes(f->fold, to->value + at, f->at + at, values, n, count);
   }
   if (!f->indexed) return;
-  const int to_index = GT__TO + (int)GT_INT64;
-  f->loops->step(to_index, to->index, f->at, NULL, NULL, columns);
-  for (int64_t i = 0; i < columns; i++) to->index[i] += begin;
+  for (int64_t i = 0; i < columns; i++) to->index[i] = begin + gt__cpu_found_at(f, i);
 }
 /* to[i] = op(from[i], number) for n values; no number (NULL) for an op of one operand. */
 static void gt__cpu_each(const gt__cpu_eval *e, int op, char *to, const char *from,

@@ -2906,9 +2906,9 @@ double __builtin_sqrt(double) __attribute__((const));
    a call. The host's code takes those of Og and what a call gains by or gets smaller by; what is
    rare is to be smaller still, or takes none of clang's; and what walks over data takes O1, without
    crossjumping, which doubles the time of an addition of 64 MB. Flags add up: what an inner list is
-   to be without it names with "no-". (No O0 in these: gcc 12 makes no
-   vectors behind it. What an initialiser leaves to be 0, if that is more than 64 bytes, is set by
-   `rep stos`, and takes 30 ns to begin.) Loops over data ask for more by the names above. */
+   to be without it names with "no-". (No O0 in these: gcc 12 makes no vectors behind it. What an
+   initialiser leaves to be 0, if that is more than 64 bytes, is set by `rep stos`, and takes 30 ns
+   to begin.) Loops over data ask for more by the names above. */
 #if defined(__OPTIMIZE__) && !defined(__clang__) && !defined(__CUDACC__)
 #pragma GCC optimize("Og", "inline-small-functions", "inline-functions-called-once", \
                      "reorder-blocks", "crossjumping", "align-functions", "align-jumps=1", \
@@ -13781,7 +13781,7 @@ static void gt__cpu_map_line(gt__cpu_eval *e, int64_t first) {
   const int64_t size = gt__cpu_bytes(&m->out);
   char *out = gt__cpu_at(&m->out, first, m->ndim, m->size);
   char *in[GT__INPUTS];
-  char last[GT__GROUP * 8];
+  char last[GT__GROUP * 8] __attribute__((aligned(64)));
   for (int k = 0; k < m->program.n_in; k++) {
     const gt__operand *x = &m->in[k];
     char *block = gt__cpu_block_of(e, k);
